@@ -1,0 +1,1 @@
+"""The starter file of each exercise, the one that a learner edits."""

@@ -1,0 +1,1 @@
+"""The equipment: the GPU, real or simulated, and the workloads to measure on it."""

@@ -1,0 +1,1 @@
+"""Small models, data sets and training steps to measure."""
