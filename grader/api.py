@@ -1,0 +1,77 @@
+"""The few names that a check needs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+
+from grader.mistakes import Mistake, mistake
+from grader.verdict import Gpu, Status
+
+__all__ = ["Mistake", "Seen", "SubmissionFailed", "Workload", "approx", "mistake", "workload"]
+
+
+class SubmissionFailed(Exception):  # noqa: N818
+    """The submission didn't come back with a value; the message is for the learner."""
+
+    def __init__(self, status: Status, message: str) -> None:
+        super().__init__(message)
+        self.status: Status = status
+
+
+class Workload(msgspec.Struct, frozen=True):
+    """An argument that lab.workloads builds where the submission runs."""
+
+    name: str
+    params: dict[str, Any]
+    seed: int | None = None  # None: the seed of the grading
+
+
+def workload(name: str, *, seed: int | None = None, **params: Any) -> Workload:
+    """The workload of this name, built with these parameters in the process of the submission."""
+    return Workload(name, params, seed)
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What one run of a submission returned, and what the lab observed meanwhile. All of it is plain data."""
+
+    value: Any  # the function's return value, as lab.plain wrote it
+    then: Any  # the same for what the second half of the workload made of it
+    observed: list[dict[str, Any]]
+    stdout: str
+    duration_s: float
+    gpu: Gpu
+    exit_code: int = 0  # of a file run as a program
+
+    def events(self, what: str | None = None, **match: Any) -> list[dict[str, Any]]:
+        """The events of this kind, in order, whose fields equal those given."""
+        return [
+            event
+            for event in self.observed
+            if (what is None or event.get("what") == what)
+            and all(name in event and event[name] == value for name, value in match.items())
+        ]
+
+
+class approx:  # noqa: N801  reads like pytest's
+    """Equal to a finite int or float near `expected`, and to nothing else (no bool, no string, no list)."""
+
+    def __init__(self, expected: float, *, rel: float = 1e-6, abs: float = 0.0) -> None:
+        self.expected = expected
+        self.tolerance = max(rel * math.fabs(expected), abs)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not int and type(other) is not float:
+            return False
+        assert isinstance(other, (int, float))
+        try:
+            return math.fabs(other - self.expected) <= self.tolerance  # NaN and infinity compare false
+        except OverflowError:  # an int beyond the floats
+            return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{self.expected:g} ± {self.tolerance:g}"

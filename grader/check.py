@@ -1,0 +1,178 @@
+"""Checks one submission: runs the checks of its exercise, or grades its quiz answers, and returns the verdict."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib.metadata
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+
+from grader.errors import CheckFault, SubmissionNotFound, UnknownExercise
+from grader.runner.cancellation import Cancellation
+from grader.runner.warm import WarmRunner
+from grader.verdict import CheckResult, Gpu, Status, Verdict
+
+CHECKS = Path(__file__).with_name("checks")
+MAX_SOURCE_BYTES = 1_000_000
+SEEDS = 2**31
+
+
+def exercise_ids(checks: Path = CHECKS) -> list[str]:
+    """The ids of all exercises that have checks."""
+    return sorted(f"{file.parent.name}/{file.stem.removeprefix('test_')}" for file in checks.glob("*/test_*.py"))
+
+
+def exercise_of(path: Path, checks: Path = CHECKS) -> str | None:
+    """The exercise that a file is a submission for, by the end of its path: `<lesson>/<exercise>.py`."""
+    from grader.quiz import quiz_ids
+
+    absolute = path.absolute()
+    wanted = f"{absolute.parent.name}/{absolute.stem}"
+    known = exercise_ids(checks) if path.suffix == ".py" else quiz_ids() if path.suffix == ".toml" else []
+    return wanted if wanted in known else None
+
+
+def check(
+    exercise: str,
+    path: Path,
+    *,
+    seed: int | None = None,
+    runner: WarmRunner,
+    cancellation: Cancellation | None = None,
+    on_output: Callable[[str], None] | None = None,
+    checks: Path = CHECKS,
+) -> Verdict:
+    """The verdict on a file as a submission for an exercise (`<lesson>/<exercise>`, or `<lesson>/quiz`).
+
+    Raises UnknownExercise, SubmissionNotFound, CheckFault, Cancelled or RunnerUnavailable; whatever the file
+    contains and does, there is a verdict.
+    """
+    from grader.quiz import grade_quiz, is_quiz, quiz_ids
+
+    began_s = monotonic()
+    seed = secrets.randbelow(SEEDS) if seed is None else seed
+    file = checks.joinpath(*_lesson_and_name(exercise, "test_{}.py"))
+    if not is_quiz(exercise) and not file.is_file():
+        raise UnknownExercise(_unknown(exercise, [*exercise_ids(checks), *quiz_ids()]))
+    data = _read(path)
+    digest = hashlib.sha256(data).hexdigest()
+    status: Status
+    gpu: Gpu | None = None
+    if is_quiz(exercise):
+        status, results = grade_quiz(exercise, data)
+    else:
+        status, results, gpu = _run_checks(file, path, data, seed, runner, cancellation, on_output)
+    return Verdict(
+        exercise=exercise,
+        status=status,
+        points=sum(result.points for result in results),
+        max_points=sum(result.max_points for result in results),
+        checks=results,
+        gpu=gpu,
+        seed=seed,
+        duration_s=round(monotonic() - began_s, 3),
+        source_sha256=digest,
+        version=course_version(),
+    )
+
+
+def course_version() -> str:
+    try:
+        return importlib.metadata.version("profile-first")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _lesson_and_name(exercise: str, form: str) -> tuple[str, str]:
+    lesson, _, name = exercise.partition("/")
+    if not lesson.isidentifier() or not name.isidentifier():
+        raise UnknownExercise(f"{exercise!r} is not an exercise. An exercise is called <lesson>/<exercise>.")
+    return lesson, form.format(name)
+
+
+def _unknown(exercise: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(exercise, known, n=1)
+    return f"There is no exercise {exercise!r}." + (f" Did you mean {near[0]!r}?" if near else "")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            raise SubmissionNotFound(f"There is no file {path}.")
+        with path.open("rb") as file:
+            return file.read(MAX_SOURCE_BYTES + 1)
+    except OSError as error:
+        raise SubmissionNotFound(f"{path} can't be read: {error.strerror}.") from error
+
+
+def _run_checks(
+    file: Path,
+    path: Path,
+    data: bytes,
+    seed: int,
+    runner: WarmRunner,
+    cancellation: Cancellation | None,
+    on_output: Callable[[str], None] | None,
+) -> tuple[Status, list[CheckResult], Gpu | None]:
+    from grader.api import SubmissionFailed
+    from grader.plugin import PointsPlugin, Submission
+
+    unreadable = None
+    source = ""
+    try:
+        source = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        unreadable = f"{path.name} isn't UTF-8 text (line {line}). Save it with the encoding UTF-8."
+    if len(data) > MAX_SOURCE_BYTES:
+        unreadable = f"{path.name} is larger than {MAX_SOURCE_BYTES / 1e6:g} MB. Submit only the exercise itself."
+
+    submission = Submission(str(path.absolute()), source, seed, runner, cancellation, on_output)
+    if unreadable is not None:
+        submission.give_up(SubmissionFailed("error", unreadable))
+    plugin = PointsPlugin(submission)
+    exit_code = _run_pytest(file, plugin)
+    if plugin.stopped_by is not None:
+        raise plugin.stopped_by
+    results = list(plugin.results.values())
+    if plugin.faults or not results or exit_code not in (0, 1):
+        faults = "; ".join(plugin.faults) or f"pytest ended with {exit_code}" if results else "there are none"
+        raise CheckFault(f"The checks of {file.parent.name}/{file.stem} are broken: {faults}")
+    status: Status = plugin.status or ("passed" if all(result.passed for result in results) else "failed")
+    return status, results, submission.gpu or runner.gpu
+
+
+def _run_pytest(file: Path, plugin: object) -> int:
+    """Run one file of checks, untouched by whatever pytest configuration is around; returns pytest's exit code."""
+    import pytest
+
+    arguments = [
+        str(file),
+        *("-c", os.devnull, "--rootdir", str(file.parent), "--noconftest", "--import-mode=importlib"),
+        *("--assert=plain", "--capture=no", "--strict-markers"),
+        *("-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:terminal", "-p", "no:logging"),
+        *("-p", "no:junitxml", "-p", "no:pastebin", "-p", "no:doctest", "-p", "no:warnings", "-p", "no:debugging"),
+    ]
+    with _without("PYTEST_ADDOPTS", "PYTEST_PLUGINS", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"):
+        return int(pytest.main(arguments, plugins=[plugin]))
+
+
+@contextmanager
+def _without(*names: str, **instead: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in (*names, *instead)}
+    for name in names:
+        os.environ.pop(name, None)
+    os.environ.update(instead)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

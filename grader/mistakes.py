@@ -1,0 +1,62 @@
+"""The known mistakes of misconceptions.toml, as messages for an assertion."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from grader.errors import CheckFault
+from grader.toml import read_toml
+
+MISCONCEPTIONS = Path(__file__).with_name("misconceptions.toml")
+
+
+class Misconception(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to tell a learner who made this mistake, and where it is explained."""
+
+    says: str
+    card: str | None = None  # "<lesson>/<card>"
+    source: str | None = None  # the row of the research that found it
+
+
+class Mistake(str):
+    """A learner-facing message that remembers which known mistake it explains."""
+
+    __slots__ = ("id",)
+    id: str
+
+    def __new__(cls, mistake_id: str, message: str) -> Mistake:
+        self = super().__new__(cls, message)
+        self.id = mistake_id
+        return self
+
+
+def read_misconceptions(path: Path) -> dict[str, Misconception]:
+    """All known mistakes by id."""
+    try:
+        return read_toml(path.read_text(encoding="utf-8"), dict[str, Misconception])
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise CheckFault(f"{path.name} can't be read: {error}") from error
+
+
+@cache
+def misconceptions() -> dict[str, Misconception]:
+    return read_misconceptions(MISCONCEPTIONS)
+
+
+def mistake(mistake_id: str, /, **values: object) -> Mistake:
+    """The message of a known mistake, its blanks filled with what was observed."""
+    known = misconceptions().get(mistake_id)
+    if known is None:
+        raise CheckFault(f"misconceptions.toml has no [{mistake_id}]. Add it, or correct the id in the check.")
+    try:
+        message = known.says.format_map(values)
+    except KeyError as error:
+        raise CheckFault(f"mistake({mistake_id!r}) needs a value for {error}.") from error
+    except (ValueError, TypeError, AttributeError, IndexError) as error:
+        raise CheckFault(f"[{mistake_id}] in misconceptions.toml can't be filled in: {error}") from error
+    return Mistake(mistake_id, message)

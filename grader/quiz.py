@@ -1,0 +1,111 @@
+"""Grades the answers to a quiz: one check for each question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+import exercises
+import solutions
+from grader.errors import CheckFault
+from grader.feedback import printable
+from grader.toml import read_toml
+from grader.verdict import CheckResult, Status
+
+EXERCISES = Path(exercises.__path__[0])
+SOLUTIONS = Path(solutions.__path__[0])
+T = TypeVar("T")
+NOT_ANSWERED = "Not answered."
+
+
+class Choice(msgspec.Struct, frozen=True):
+    id: str
+    text: str
+
+
+class Question(msgspec.Struct, frozen=True):
+    id: str
+    asks: str
+    choices: list[Choice]
+
+
+class Questions(msgspec.Struct, frozen=True):
+    questions: list[Question]
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The right choice, and why each choice is right or wrong."""
+
+    right: str
+    why: dict[str, str]
+    points: int = 1
+
+
+class Submitted(msgspec.Struct, frozen=True):
+    """A learner's file; an answer of another type than text is no answer."""
+
+    answers: dict[str, object] = {}
+
+
+def is_quiz(exercise: str) -> bool:
+    return exercise in quiz_ids()
+
+
+def quiz_ids(folder: Path = EXERCISES) -> list[str]:
+    return sorted({f"{file.parent.name}/quiz" for file in folder.glob("*/quiz.*.toml")})
+
+
+def read_questions(lesson: str, language: str = "en", folder: Path = EXERCISES) -> list[Question]:
+    return _read(folder / lesson / f"quiz.{language}.toml", Questions).questions
+
+
+def read_answers(lesson: str, language: str = "en", folder: Path = SOLUTIONS) -> dict[str, Answer]:
+    return _read(folder / lesson / f"quiz.{language}.toml", dict[str, Answer])
+
+
+def _read(path: Path, shape: type[T]) -> T:
+    try:
+        return read_toml(path.read_text(encoding="utf-8"), shape)
+    except (OSError, ValueError) as error:
+        raise CheckFault(f"The quiz {path.parent.name}/{path.name} can't be read: {error}") from error
+
+
+def grade_quiz(
+    exercise: str, data: bytes, *, language: str = "en", questions_in: Path = EXERCISES, answers_in: Path = SOLUTIONS
+) -> tuple[Status, list[CheckResult]]:
+    """Compare the answers in the learner's TOML file with the right ones."""
+    lesson = exercise.partition("/")[0]
+    questions = read_questions(lesson, language, questions_in)
+    solutions_by_id = read_answers(lesson, language, answers_in)
+    unreadable = None
+    given: dict[str, object] = {}
+    try:
+        given = read_toml(data.decode("utf-8-sig"), Submitted).answers
+    except ValueError as error:  # includes wrong UTF-8
+        unreadable = f"The file with your answers can't be read: {printable(str(error))[:300]}"
+    results = [_grade(question, solutions_by_id, given, unreadable) for question in questions]
+    if unreadable is not None:
+        return "error", results
+    return ("passed" if all(result.passed for result in results) else "failed"), results
+
+
+def _grade(
+    question: Question, answers: dict[str, Answer], given: dict[str, object], unreadable: str | None
+) -> CheckResult:
+    answer = answers.get(question.id)
+    if answer is None:
+        raise CheckFault(f"The quiz's question {question.id!r} has no solution.")
+    chosen = given.get(question.id)
+    right = type(chosen) is str and chosen == answer.right
+    if unreadable is not None:
+        message = unreadable
+    elif chosen is None or chosen == "":
+        message = NOT_ANSWERED
+    elif isinstance(chosen, str) and chosen in answer.why:
+        message = answer.why[chosen]
+    else:
+        choices = ", ".join(choice.id for choice in question.choices)
+        message = f"{printable(str(chosen))[:100]!r} is not one of the choices: {choices}."
+    return CheckResult(question.asks, right, answer.points if right else 0, answer.points, message)

@@ -1,0 +1,284 @@
+"""Runs learner code in this process, which was forked or started for it and ends with it.
+
+Nothing here is trusted by the runner: the report is data, and no report counts as a failure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import keyword
+import linecache
+import os
+import signal
+import sys
+import threading
+import traceback
+import types
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic  # taken now: the simulated GPU replaces those of the time module
+from typing import Any, NoReturn
+
+import msgspec
+
+from grader.runner.descendants import end_with_parent
+from grader.runner.equipment import Equipment
+from grader.runner.protocol import (
+    Argument,
+    BuiltArgument,
+    Call,
+    Errand,
+    Finished,
+    Frame,
+    Raised,
+    Report,
+    Request,
+    Returned,
+    Script,
+    Stage,
+    Start,
+    frame_report,
+)
+
+MAX_TEXT = 4_000
+MAX_FRAMES = 8
+
+
+def carry_out(start: Start, files: list[int], equipment: Equipment) -> NoReturn:
+    """Run what the request file asks for, write the report, and end this process."""
+    try:
+        request_file, output, report_pipe = files
+        _settle_in(start, output)
+        with open(request_file, encoding="utf-8") as file:  # noqa: PTH123  a file descriptor
+            errand = msgspec.json.decode(file.read(), type=Errand)
+        report = _run(errand.request, equipment)
+        _flush()
+        _write_report(report_pipe, errand.nonce, report)
+    finally:
+        os._exit(0)  # whatever happened: without a report this is a failure
+
+
+def _settle_in(start: Start, output: int) -> None:
+    """Give this process a session, streams, limits and a folder of its own."""
+    os.setsid()
+    end_with_parent()
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (output, 1), (output, 2)):
+        os.dup2(source, target)
+    os.close(nothing)
+    os.close(output)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    for name, fd in (("stdout", 1), ("stderr", 2)):
+        stream = open(fd, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+    _limit(start)
+    os.chdir(start.folder)
+
+
+def _limit(start: Start) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _lower(resource.RLIMIT_FSIZE, start.file_bytes)
+    if sys.platform == "linux":
+        # Private writable memory. Address space would be useless as a limit: torch reserves far more than it uses.
+        pages = int(Path("/proc/self/statm").read_text().split()[5])
+        _lower(resource.RLIMIT_DATA, pages * resource.getpagesize() + start.memory_bytes)
+
+
+def _lower(limit: int, value: int) -> None:
+    import resource
+
+    _, most = resource.getrlimit(limit)
+    value = value if most == resource.RLIM_INFINITY else min(value, most)
+    resource.setrlimit(limit, (value, value))
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+def _write_report(pipe: int, nonce: str, report: Report) -> None:
+    try:
+        data = frame_report(nonce, report)
+    except Exception as error:  # what was observed can't be written as JSON
+        data = frame_report(nonce, Raised("observe", type(error).__name__, _text(error), []))
+    view = memoryview(data)
+    while view:
+        view = view[os.write(pipe, view) :]
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+
+def _run(request: Request, equipment: Equipment) -> Report:
+    if sys.platform == "linux":
+        import multiprocessing
+
+        # The workers of a DataLoader have always been forks here; newer Pythons would start them from scratch.
+        multiprocessing.set_start_method("fork", force=True)
+    lines = request.source.splitlines(keepends=True)
+    linecache.cache[request.path] = (len(request.source), None, lines, request.path)
+    sys.path[0] = str(Path(request.path).parent)
+    if request.seed is not None:
+        equipment.seed_everything(request.seed)
+    if isinstance(request, Script):
+        return _run_script(request, equipment)
+    return _run_call(request, equipment)
+
+
+def _run_script(request: Script, equipment: Equipment) -> Report:
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=request.path, __builtins__=__builtins__)
+    sys.modules["__main__"] = module
+    sys.argv = [request.path]
+    exit_code = 0
+    equipment.start_observing()
+    began = monotonic()
+    try:
+        exec(compile(request.source, request.path, "exec", dont_inherit=True), module.__dict__)
+    except SystemExit as end:
+        exit_code = _exit_code(end)
+    except BaseException as error:
+        exit_code = 130 if isinstance(error, KeyboardInterrupt) else 1
+        _flush()
+        print(learner_traceback(error, request.path), end="", file=sys.stderr)
+    _wait_as_python_does()
+    duration_s = monotonic() - began
+    return Finished(exit_code, equipment.finish_observing(), duration_s)
+
+
+def _exit_code(end: SystemExit) -> int:
+    if end.code is None:
+        return 0
+    if isinstance(end.code, int):
+        return end.code & 0xFF
+    print(end.code, file=sys.stderr)
+    return 1
+
+
+def _wait_as_python_does() -> None:
+    """A program isn't over before its threads and its exit handlers are."""
+    import atexit
+
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()
+
+
+def _run_call(request: Call, equipment: Equipment) -> Report:
+    stage: Stage = "load"
+    try:
+        function = _load(request)
+        if not callable(function):
+            return Raised("find", "" if function is None else type(function).__name__, _functions_of(request), [])
+        stage = "build"
+        arguments = [_argument(a, equipment) for a in request.arguments]
+        keywords = {name: _argument(a, equipment) for name, a in request.keyword_arguments.items()}
+        stage = "bind"
+        _bind(function, arguments, keywords)
+        then = None
+        equipment.start_observing()
+        began = monotonic()
+        stage = "call"
+        value = function(*arguments, **keywords)
+        duration_s = monotonic() - began
+        if request.then is not None:
+            stage = "then"
+            then = equipment.finish_workload(request.then.name, value, request.then.seed, request.then.params)
+        stage = "observe"
+        events = equipment.finish_observing()
+        return Returned(equipment.plain(value), equipment.plain(then), events, duration_s)
+    except BaseException as error:
+        return _raised(stage, error, request.path)
+
+
+def _load(request: Call) -> Any:
+    """The learner's function, or None if their file doesn't define it."""
+    stem = Path(request.path).stem
+    usable = stem.isidentifier() and not keyword.iskeyword(stem) and stem not in sys.modules
+    module = types.ModuleType(stem if usable else "submission")
+    module.__file__ = request.path
+    sys.modules[module.__name__] = module
+    exec(compile(request.source, request.path, "exec", dont_inherit=True), module.__dict__)
+    return module.__dict__.get(request.function)
+
+
+def _functions_of(request: Call) -> str:
+    """The names of the functions that the file does define."""
+    import ast
+
+    tree = ast.parse(request.source)
+    return ", ".join([node.name for node in tree.body if isinstance(node, ast.FunctionDef)][:20])
+
+
+def _argument(argument: Argument, equipment: Equipment) -> object:
+    built: BuiltArgument | None = argument.built
+    return argument.value if built is None else equipment.build(built.name, built.seed, built.params)
+
+
+def _bind(function: Callable[..., object], arguments: list[object], keywords: dict[str, object]) -> None:
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):
+        return  # a builtin without a signature: the call itself will tell
+    signature.bind(*arguments, **keywords)
+
+
+# --- exceptions -------------------------------------------------------------------------------------------------------
+
+
+def _raised(stage: Stage, error: BaseException, path: str) -> Raised:
+    if isinstance(error, SystemExit):
+        return Raised(stage, "SystemExit", "", _frames(error, path))
+    if isinstance(error, SyntaxError) and error.filename == path:
+        frame = Frame(error.lineno or 0, "", (error.text or "").strip()[:200])
+        return Raised(stage, type(error).__name__, str(error.msg), [frame])
+    return Raised(stage, type(error).__name__, _text(error), _frames(error, path))
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:MAX_TEXT]
+    except Exception:
+        return ""
+
+
+def _own(error: BaseException, path: str) -> list[traceback.FrameSummary]:
+    """The frames in the learner's file, the middle of a long recursion left out."""
+    frames: list[traceback.FrameSummary] = []
+    step = error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        if code.co_filename == path:
+            frames.append(traceback.FrameSummary(path, step.tb_lineno, code.co_name))
+        step = step.tb_next
+    return frames if len(frames) <= MAX_FRAMES else [*frames[:2], *frames[-(MAX_FRAMES - 2) :]]
+
+
+def _frames(error: BaseException, path: str) -> list[Frame]:
+    return [Frame(f.lineno or 0, f.name[:200], (f.line or "")[:200]) for f in _own(error, path)]
+
+
+def learner_traceback(error: BaseException, path: str) -> str:
+    """The traceback as Python prints it, only the frames of the learner's own file."""
+    lines = [line.replace(path, Path(path).name, 1) for line in traceback.format_list(_own(error, path))]
+    if lines:
+        lines.insert(0, "Traceback (most recent call last):\n")
+    try:
+        lines += traceback.format_exception_only(type(error), error)
+    except Exception:
+        lines.append(f"{type(error).__name__}\n")
+    return "".join(lines)

@@ -1,0 +1,244 @@
+"""The warm process: has torch imported and the GPU in place, and starts a child for each run.
+
+Where forking is safe, a child is a fork of this process. Where it isn't (macOS, a real GPU), this process stays small
+and keeps one spare process ready instead. It survives whatever the child does, and leaves nothing of it running.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import select
+import signal
+import socket
+import sys
+from typing import NoReturn
+
+from grader.runner.child import carry_out
+from grader.runner.descendants import adopt_orphans, end_all, end_with_parent, reap
+from grader.runner.equipment import Equipment, equipment
+from grader.runner.protocol import Channel, Ended, News, Ready, Start, Started, Stop, Unable, read_news, read_order
+
+
+class Zygote:
+    """Waits for orders and for the end of the child, one child at a time."""
+
+    def __init__(self, channel: Channel, module: str, lab: Equipment | None) -> None:
+        self.channel = channel
+        self.module = module
+        self.lab = lab  # None: spares instead of forks
+        self.child: int | None = None
+        self.spare: Channel | None = None
+        self.spare_pid: int | None = None
+        self.spare_ready = False
+        self.announced = False
+        self.waiting: tuple[Start, list[int]] | None = None  # for the spare to become ready
+        self.child_ended, wake = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(self.child_ended, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        self._wake = wake
+
+    def serve(self) -> None:
+        if self.lab is None:
+            self._start_spare()
+        while True:
+            watched: list[Channel | int] = [self.channel, self.child_ended]
+            if self.spare is not None and not self.spare_ready:
+                watched.append(self.spare)
+            arrived, _, _ = select.select(watched, [], [])
+            if self.child_ended in arrived:
+                self._collect()
+            if self.spare in arrived and self.spare is not None:
+                self._hear_spare(self.spare)
+            if self.channel in arrived and not self._obey():
+                self._end_everything()
+                return
+
+    def _obey(self) -> bool:
+        """Carry out the orders that have arrived; False when there is nobody left to serve."""
+        received = self.channel.receive()
+        if received is None:
+            return False
+        lines, files = received
+        for line in lines:
+            order = read_order(line)
+            if isinstance(order, Stop):
+                self._stop()
+            elif self.child is None and self.waiting is None:
+                self._start(order, files)
+        return True
+
+    def _start(self, start: Start, files: list[int]) -> None:
+        if self.lab is None:
+            self.waiting = start, files
+            self._hand_over()
+            return
+        pid = os.fork()
+        if pid == 0:
+            self.channel.close()
+            os.close(self.child_ended)
+            signal.set_wakeup_fd(-1)
+            os.close(self._wake)
+            carry_out(start, files, self.lab)
+        for file in files:
+            os.close(file)
+        self.child = pid
+        self._tell(Started(pid))
+
+    def _stop(self) -> None:
+        if self.child is not None:
+            self._end_run(self.child, {})
+        elif self.waiting is not None:
+            self._forget_waiting()
+            self._tell(Ended(-signal.SIGKILL))
+
+    def _collect(self) -> None:
+        os.read(self.child_ended, 4096)
+        ended, _ = reap()
+        if self.child in ended and self.child is not None:
+            self._end_run(self.child, ended)
+        elif self.spare_pid in ended:
+            self._forget_waiting()
+            self._tell(Unable("The process that runs your code ended while it was starting."))
+            self._end_everything()
+            sys.exit(1)
+
+    def _end_run(self, child: int, ended: dict[int, int]) -> None:
+        try:
+            ended = {**end_all(child), **ended}
+        except TimeoutError:
+            # They fork faster than they die. Ending this process too lets the runner see it and start a fresh one.
+            sys.exit(1)
+        self.child = None
+        self._tell(Ended(ended.get(child, -signal.SIGKILL)))
+        if self.lab is None:
+            self._start_spare()
+
+    def _end_everything(self) -> None:
+        for pid in (self.child, self.spare_pid):
+            if pid is not None:
+                end_all(pid)
+
+    def _forget_waiting(self) -> None:
+        if self.waiting is not None:
+            for file in self.waiting[1]:
+                os.close(file)
+            self.waiting = None
+
+    def _tell(self, news: News) -> None:
+        try:
+            self.channel.send(news)
+        except OSError:  # the runner is gone; the next receive says so
+            return
+
+    # --- spares -------------------------------------------------------------------------------------------------------
+
+    def _start_spare(self) -> None:
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            os.set_inheritable(theirs.fileno(), True)
+            _become_spare(theirs.fileno(), self.module)
+        theirs.close()
+        self.spare, self.spare_pid, self.spare_ready = Channel(ours), pid, False
+
+    def _hear_spare(self, spare: Channel) -> None:
+        received = spare.receive()
+        if received is None:
+            self.spare = None  # its end will be collected
+            spare.close()
+            return
+        for line in received[0]:
+            news = read_news(line)
+            if isinstance(news, Unable):
+                self._tell(news)
+                self._end_everything()
+                sys.exit(1)
+            self.spare_ready = True
+            if not self.announced:
+                self.announced = True
+                self._tell(news)
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        if self.spare is None or self.spare_pid is None or not self.spare_ready or self.waiting is None:
+            return
+        start, files = self.waiting
+        self.spare.send(start, files)
+        self._forget_waiting()
+        self.child = self.spare_pid
+        self.spare.close()
+        self.spare, self.spare_pid = None, None
+        self._tell(Started(self.child))
+
+
+def _become_spare(control: int, module: str) -> NoReturn:
+    arguments = ["-m", "grader.runner.zygote", "--control", str(control), "--equipment", module, "--spare"]
+    try:
+        os.execv(sys.executable, [sys.executable, *arguments])
+    finally:
+        os._exit(1)
+
+
+def _prepare(module: str) -> tuple[Equipment, Ready]:
+    lab = equipment(module)
+    ready = Ready(lab.use())
+    lab.warm_up()
+    return lab, ready
+
+
+def serve_as_spare(channel: Channel, module: str) -> None:
+    """Get ready, wait for the one run that this process is for, and become it."""
+    end_with_parent()
+    try:
+        lab, ready = _prepare(module)
+    except Exception as error:
+        channel.send(Unable(f"{type(error).__name__}: {error}"))
+        return
+    channel.send(ready)
+    lines: list[bytes] = []
+    files: list[int] = []
+    while not lines:
+        received = channel.receive()
+        if received is None:
+            return
+        lines, more = received
+        files += more
+    start = read_order(lines[0])
+    channel.close()
+    if isinstance(start, Start):
+        carry_out(start, files, lab)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--control", type=int, required=True, help="the socket to obey")
+    arguments.add_argument("--equipment", default="grader.runner.equipment")
+    arguments.add_argument("--fresh", action="store_true", help="start a process for each run instead of forking")
+    arguments.add_argument("--spare", action="store_true", help="be such a process")
+    options = arguments.parse_args()
+    channel = Channel(socket.socket(fileno=options.control))
+    channel.connection.set_inheritable(False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is the runner's to handle
+    if options.spare:
+        serve_as_spare(channel, options.equipment)
+        return
+    adopt_orphans()
+    lab = None
+    if not options.fresh and sys.platform == "linux":
+        try:
+            lab, ready = _prepare(options.equipment)
+        except Exception as error:
+            channel.send(Unable(f"{type(error).__name__}: {error}"))
+            return
+        if ready.gpu.kind == "real":  # CUDA doesn't survive a fork
+            channel.connection.set_inheritable(True)
+            os.execv(sys.executable, [sys.executable, "-m", "grader.runner.zygote", *sys.argv[1:], "--fresh"])
+        channel.send(ready)
+    Zygote(channel, options.equipment, lab).serve()
+
+
+if __name__ == "__main__":
+    main()
