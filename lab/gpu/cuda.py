@@ -1,0 +1,242 @@
+"""torch.cuda and torch.accelerator for the simulated GPU."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from lab.gpu import streams
+from lab.gpu.device import card, memory
+from lab.gpu.tensors import indexed
+
+
+class NotSimulated(RuntimeError):
+    """A call that the simulated GPU doesn't have."""
+
+
+@dataclass(frozen=True)
+class Properties:
+    """What torch.cuda.get_device_properties returns, as far as a data sheet can say."""
+
+    name: str
+    major: int
+    minor: int
+    total_memory: int
+    multi_processor_count: int
+    warp_size: int = 32
+    max_threads_per_multi_processor: int = 2048
+    is_integrated: int = 0
+    is_multi_gpu_board: int = 0
+    L2_cache_size: int = 4 * 2**20
+    gcnArchName: str = ""  # noqa: N815 - PyTorch's name
+
+
+# Python functions of torch.cuda that work on top of those replaced here.
+WORK_AS_THEY_ARE = frozenset(
+    {
+        "FloatTensor",
+        "is_initialized",
+        "init",
+        "is_bf16_supported",
+        "is_tf32_supported",
+        "memory_stats",
+        "memory_stats_as_nested_dict",
+        "memory_allocated",
+        "max_memory_allocated",
+        "memory_reserved",
+        "max_memory_reserved",
+        "memory_cached",
+        "max_memory_cached",
+        "memory_summary",
+        "reset_max_memory_allocated",
+        "reset_max_memory_cached",
+        "OutOfMemoryError",
+        "CudaError",
+        "DeferredCudaCallError",
+        "StreamContext",
+        "device",
+        "device_of",
+        "amp",
+        "check_error",
+        "cudart",
+        "get_gencode_flags",
+        "get_arch_list",
+        "has_half",
+        "has_magma",
+        "default_generators",
+    }
+)
+
+
+def get_device_properties(device: Any = None) -> Properties:
+    indexed(device)
+    return Properties(card.name, *card.capability, card.memory_bytes, card.multiprocessors)
+
+
+def set_device(device: Any) -> None:
+    indexed(device)
+
+
+def get_rng_state(device: Any = "cuda") -> torch.Tensor:
+    return torch.get_rng_state()
+
+
+def set_rng_state(new_state: torch.Tensor, device: Any = "cuda") -> None:
+    torch.set_rng_state(new_state)
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Free and total bytes."""
+    return card.memory_bytes - memory.allocator.reserved_bytes, card.memory_bytes
+
+
+def empty_cache() -> None:
+    memory.allocator.release_cached()
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    memory.allocator.reset_peaks()
+
+
+REPLACED: dict[str, Any] = {
+    "is_available": lambda: True,
+    "device_count": lambda: 1,
+    "current_device": lambda: 0,
+    "set_device": set_device,
+    "get_device_name": lambda device=None: get_device_properties(device).name,
+    "get_device_capability": lambda device=None: card.capability,
+    "get_device_properties": get_device_properties,
+    "can_device_access_peer": lambda device, peer_device: False,
+    "mem_get_info": mem_get_info,
+    "empty_cache": empty_cache,
+    "reset_peak_memory_stats": reset_peak_memory_stats,
+    "reset_accumulated_memory_stats": lambda device=None: memory.allocator.reset_accumulated(),
+    "manual_seed": lambda seed: torch.default_generator.manual_seed(seed),
+    "manual_seed_all": lambda seed: torch.default_generator.manual_seed(seed),
+    "seed": lambda: torch.default_generator.seed(),
+    "seed_all": lambda: torch.default_generator.seed(),
+    "initial_seed": lambda: torch.default_generator.initial_seed(),
+    "get_rng_state": get_rng_state,
+    "set_rng_state": set_rng_state,
+    "get_rng_state_all": lambda: [torch.get_rng_state()],
+    "set_rng_state_all": lambda new_states: torch.set_rng_state(new_states[0]),
+    "is_current_stream_capturing": lambda: False,
+    "ipc_collect": lambda: None,
+    "Stream": streams.Stream,
+    "Event": streams.Event,
+    "stream": streams.stream,
+    "current_stream": streams.current_stream,
+    "default_stream": streams.default_stream,
+    "set_stream": streams.set_stream,
+    "synchronize": streams.synchronize,
+}
+
+
+def install() -> None:
+    """Put the simulated GPU behind torch.cuda and torch.accelerator, for good."""
+    if hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
+        torch._C._ensureCUDADeviceGuardSet()
+    cuda = torch.cuda
+    cuda._lazy_init = lambda: None
+    cuda._initialized = True
+    cuda._is_in_bad_fork = lambda: False
+    cuda._exchange_device = lambda device: 0
+    cuda._maybe_exchange_device = lambda device: 0
+    for name, value in {
+        "_cuda_memoryStats": lambda device: memory.allocator.nested_statistics(),
+        "_cuda_getDevice": lambda: 0,
+        "_cuda_getAllocatorBackend": lambda: "native",
+        "_cuda_isInBadFork": lambda: False,
+    }.items():
+        setattr(torch._C, name, value)
+    for name, value in REPLACED.items():
+        setattr(cuda, name, value)
+        if hasattr(cuda.memory, name):
+            setattr(cuda.memory, name, value)
+    torch.backends.cuda.is_built = lambda: True
+    refuse_the_rest(cuda, "torch.cuda")
+    install_accelerator()
+    install_autocast()
+
+
+def refuse_the_rest(module: types.ModuleType, prefix: str) -> None:
+    """Every public function that isn't simulated says so, rather than reach for a driver that isn't there."""
+    for name in module.__all__:
+        value = getattr(module, name, None)
+        known = name in REPLACED or name in WORK_AS_THEY_ARE
+        if known or not callable(value) or name.endswith(("Tensor", "Storage")) or isinstance(value, types.ModuleType):
+            continue
+        setattr(module, name, refusing(f"{prefix}.{name}"))
+
+
+def refusing(call: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotSimulated(
+            f"The simulated GPU doesn't have {call}. It simulates streams, copies, kernels, memory and the profiler; "
+            "run this on a machine with a GPU (PROFILE_FIRST_GPU=real)."
+        )
+
+    return refuse
+
+
+def install_accelerator() -> None:
+    accelerator = torch.accelerator
+    allocator = memory.allocator
+
+    def statistic(name: str, which: str) -> Callable[..., int]:
+        return lambda device_index=None: getattr(allocator.statistics[name]["all"], which)
+
+    replaced: dict[str, Any] = {
+        "is_available": lambda: True,
+        "device_count": lambda: 1,
+        "current_accelerator": lambda check_available=False: torch.device("cuda"),
+        "current_device_index": lambda: 0,
+        "current_device_idx": lambda: 0,
+        "set_device_index": set_device,
+        "set_device_idx": set_device,
+        "device_index": lambda device: nullcontext(),
+        "current_stream": streams.current_stream,
+        "set_stream": streams.set_stream,
+        "synchronize": streams.synchronize,
+        "empty_cache": empty_cache,
+        "memory_allocated": statistic("allocated_bytes", "current"),
+        "max_memory_allocated": statistic("allocated_bytes", "peak"),
+        "memory_reserved": statistic("reserved_bytes", "current"),
+        "max_memory_reserved": statistic("reserved_bytes", "peak"),
+        "memory_stats": lambda device_index=None: torch.cuda.memory_stats(),
+        "reset_peak_memory_stats": reset_peak_memory_stats,
+        "get_memory_info": mem_get_info,
+    }
+    for name, value in replaced.items():
+        if hasattr(accelerator, name):
+            setattr(accelerator, name, value)
+        if hasattr(accelerator, "memory") and hasattr(accelerator.memory, name):
+            setattr(accelerator.memory, name, value)
+
+
+def install_autocast() -> None:
+    """Let autocast("cuda") reach ops whose tensors C++ believes to be on the CPU."""
+    autocast = torch.amp.autocast_mode.autocast
+    enter, leave = autocast.__enter__, autocast.__exit__
+
+    def entering(self: Any) -> Any:
+        entered = enter(self)
+        if self.device == "cuda":
+            self.lab_outer = (torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu"))
+            torch.set_autocast_enabled("cpu", self._enabled)
+            torch.set_autocast_dtype("cpu", self.fast_dtype)
+        return entered
+
+    def leaving(self: Any, *error: Any) -> Any:
+        if self.device == "cuda":
+            torch.set_autocast_enabled("cpu", self.lab_outer[0])
+            torch.set_autocast_dtype("cpu", self.lab_outer[1])
+        return leave(self, *error)
+
+    autocast.__enter__ = entering
+    autocast.__exit__ = leaving  # type: ignore[method-assign]

@@ -1,0 +1,189 @@
+"""Runs each op that touches the simulated GPU on the CPU and puts its kernels on the timeline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
+from torch.utils.flop_counter import flop_registry
+
+from lab.gpu import recording
+from lab.gpu.clock import real_s
+from lab.gpu.costs import copy, kernels_of, size_bytes, tensors_in
+from lab.gpu.device import card, clock, memory, timeline
+from lab.gpu.timeline import Work
+
+CPU, CUDA = torch.device("cpu"), torch.device("cuda", 0)
+aten = torch.ops.aten
+
+# Ops whose result's size or value the host needs: the host waits for the GPU.
+HOST_NEEDS_RESULT = frozenset(
+    {
+        "aten::_local_scalar_dense",
+        "aten::nonzero",
+        "aten::masked_select",
+        "aten::equal",
+        "aten::_unique2",
+        "aten::unique_consecutive",
+        "aten::unique_dim",
+        "aten::repeat_interleave",
+        "aten::is_nonzero",
+    }
+)
+# Ops that take index or scalar tensors from the CPU, as PyTorch allows.
+MAY_MIX_DEVICES = frozenset(
+    {"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_", "aten::copy_", "aten::_to_copy"}
+)
+STAGED_BYTES = 64 * 1024  # CUDA stages smaller pageable copies at once, without waiting for them
+
+
+class SimulatedGpu(TorchDispatchMode):
+    """Sees every op. Ops without GPU tensors pass untouched."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # Nothing is compiled here, and guarding against the compiler would import it: two seconds at the first op.
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        since = real_s()
+        kwargs = kwargs or {}
+        inputs = list(tensors_in(args))
+        if kwargs:
+            inputs += tensors_in(kwargs)
+        on_gpu = [tensor for tensor in inputs if memory.holds(tensor)]
+        target = kwargs.get("device")
+        if target is not None:
+            target = torch.device(target)
+        if not on_gpu and (target is None or target.type != "cuda"):
+            if not recording.active:
+                return func(*args, **kwargs)
+            with recording.passed():
+                return func(*args, **kwargs)
+        if target is not None:
+            kwargs = {**kwargs, "device": CPU}
+            if "pin_memory" in kwargs and target.type == "cuda":
+                kwargs["pin_memory"] = False
+        with recording.marker(since - clock.left_out_s) as marked:
+            try:
+                if func is aten._to_copy.default:
+                    out, works, wait = to_copy(args[0], kwargs, target)
+                elif func is aten.copy_.default:
+                    out, works, wait = copy_into(args, kwargs)
+                else:
+                    out, works, wait = compute(func, args, kwargs, inputs, on_gpu, target)
+            finally:
+                clock.leave_out(since, 0.0)
+            name = func._schema.name
+            for work in works:
+                clock.left_out_s -= card.launch_s
+                timeline.launch(work, name, recording.current_marker)
+            if marked is not None:
+                marked.end_s = clock.now_s()
+        if wait:
+            wait_for_gpu("cudaStreamSynchronize")
+        return out
+
+
+def wait_for_gpu(runtime: str, until_s: float | None = None) -> None:
+    """Make the host wait for the current stream, or until a given time on the lab's clock."""
+    begin = clock.now_s()
+    with recording.marker(begin, runtime) as marked:
+        clock.sleep_until(timeline.done_at_s(timeline.stream) if until_s is None else until_s)
+        if marked is not None:
+            marked.end_s = clock.now_s()
+
+
+def compute(
+    func: Any,
+    args: Any,
+    kwargs: Any,
+    inputs: list[torch.Tensor],
+    on_gpu: list[torch.Tensor],
+    target: torch.device | None,
+) -> tuple[Any, list[Work], bool]:
+    name = func._schema.name
+    to_cpu = target is not None and target.type == "cpu"
+    if name not in MAY_MIX_DEVICES and len(on_gpu) != len(inputs):
+        refuse_mixed_devices(inputs)
+    out = in_single_precision(func, args, kwargs) if multiplies_half(func, inputs) else func(*args, **kwargs)
+    if name == "aten::_local_scalar_dense":
+        return out, [copy(card, "Device", "Pageable", on_gpu[0].element_size())], True
+    if not to_cpu:
+        for tensor in tensors_in(out):
+            memory.place(tensor)
+    works = kernels_of(card, func, args, kwargs, inputs, out)
+    wait = name in HOST_NEEDS_RESULT or (name == "aten::index" and any(t.dtype == torch.bool for t in inputs[1:]))
+    return out, works, wait
+
+
+def multiplies_half(func: Any, inputs: list[torch.Tensor]) -> bool:
+    return func._overloadpacket in flop_registry and any(tensor.dtype is torch.float16 for tensor in inputs)
+
+
+def in_single_precision(func: Any, args: Any, kwargs: Any) -> Any:
+    """Multiply fp16 matrices in fp32 and round the result, as tensor cores accumulate; CPUs are slow at fp16."""
+
+    def single(value: Any) -> Any:
+        return value.float() if isinstance(value, torch.Tensor) and value.dtype is torch.float16 else value
+
+    def half(value: Any) -> Any:
+        return value.half() if isinstance(value, torch.Tensor) and value.dtype is torch.float32 else value
+
+    out = func(*tree_map(single, args), **tree_map(single, kwargs))
+    return tree_map(half, out)
+
+
+def to_copy(source: torch.Tensor, kwargs: dict[str, Any], target: torch.device | None) -> tuple[Any, list[Work], bool]:
+    """aten::_to_copy: another device, another dtype, or both."""
+    from_gpu = memory.holds(source)
+    to_gpu = from_gpu if target is None else target.type == "cuda"
+    non_blocking = bool(kwargs.get("non_blocking"))
+    out = aten._to_copy.default(source, **kwargs)
+    if out.untyped_storage()._cdata == source.untyped_storage()._cdata:
+        out = source.clone()
+    works: list[Work] = []
+    if to_gpu:
+        memory.place(out)
+    if from_gpu and to_gpu:
+        works = kernels_of(card, aten._to_copy.default, (source,), {}, [source], out)
+        return out, works, False
+    work, wait = host_copy(source, out, from_gpu, non_blocking)
+    return out, [work], wait
+
+
+def copy_into(args: Any, kwargs: Any) -> tuple[Any, list[Work], bool]:
+    """aten::copy_(target, source, non_blocking)."""
+    target, source = args[0], args[1]
+    from_gpu, to_gpu = memory.holds(source), memory.holds(target)
+    out = aten.copy_.default(*args, **kwargs)
+    if from_gpu and to_gpu:
+        return out, [copy(card, "Device", "Device", size_bytes((target,)))], False
+    non_blocking = bool(args[2] if len(args) > 2 else kwargs.get("non_blocking", False))
+    work, wait = host_copy(source, target, from_gpu, non_blocking)
+    return out, [work], wait
+
+
+def host_copy(source: torch.Tensor, target: torch.Tensor, from_gpu: bool, non_blocking: bool) -> tuple[Work, bool]:
+    """A copy over the bus, and whether the host waits for it.
+
+    CUDA copies asynchronously only from and to pinned memory; a pageable copy towards the GPU returns when the
+    data is staged, which for more than 64 KB means that the host waits ("API synchronization behavior", CUDA runtime).
+    """
+    host = target if from_gpu else source
+    kind = "Pinned" if memory.is_pinned(host) else "Pageable"
+    size = size_bytes((source,))
+    work = copy(card, "Device", kind, size) if from_gpu else copy(card, kind, "Device", size)
+    if kind == "Pinned":
+        return work, not non_blocking
+    return work, from_gpu or size > STAGED_BYTES
+
+
+def refuse_mixed_devices(inputs: list[torch.Tensor]) -> None:
+    """PyTorch's own error, unless the tensors left on the CPU are scalars."""
+    if any(not memory.holds(tensor) and tensor.dim() > 0 for tensor in inputs):
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
+        )

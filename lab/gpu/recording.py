@@ -1,0 +1,97 @@
+"""What an active torch.profiler is told about the simulated GPU while it records.
+
+Each dispatched op and each wait runs inside a profiler event of our own, a *marker*, whose name carries a number.
+By these numbers the profiler's events and the simulated ones are put together afterwards, without comparing clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+
+import torch
+
+from lab.gpu.timeline import Launch
+
+MARKER = "lab.gpu::"
+PASSED = MARKER + "passed"  # around an op that passes to the CPU untouched: PyTorch records it twice
+
+
+@dataclass
+class Marked:
+    """What happened in one marker. Times are seconds on the lab's clock."""
+
+    begin_s: float
+    end_s: float = 0.0
+    runtime: str | None = None  # the CUDA runtime call that a wait shows up as
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Memory that the simulated GPU gave (or took back: negative)."""
+
+    at_s: float
+    change_bytes: int
+    host_bytes: int  # what the CPU's allocator gave for it
+    allocated_bytes: int  # in all, afterwards
+    reserved_bytes: int
+    marker: int  # -1 outside of every marker
+
+
+@dataclass
+class Recording:
+    """Everything since a profiler was started."""
+
+    marked: dict[int, Marked] = field(default_factory=dict)
+    launches: list[Launch] = field(default_factory=list)
+    allocations: list[Allocation] = field(default_factory=list)
+
+    def allocated_at_s(self, allocation: Allocation) -> float:
+        """When the memory was given: inside a marker, where the clock still runs with the host, at its begin."""
+        marked = self.marked.get(allocation.marker)
+        return allocation.at_s if marked is None else marked.begin_s
+
+
+active: list[Recording] = []
+numbers = 0
+current_marker = -1
+
+
+@contextmanager
+def marker(begin_s: float, runtime: str | None = None) -> Iterator[Marked | None]:
+    """Make the enclosed time recognisable in the profiler's events. Free when no profiler runs."""
+    global numbers, current_marker
+    if not active:
+        yield None
+        return
+    number = numbers
+    numbers += 1
+    marked = Marked(begin_s, begin_s, runtime)
+    for recording in active:
+        recording.marked[number] = marked
+    outer, current_marker = current_marker, number
+    try:
+        with torch._C._profiler._RecordFunctionFast(f"{MARKER}{number}"):
+            yield marked
+    finally:
+        current_marker = outer
+
+
+def passed() -> AbstractContextManager[None]:
+    """Make the repeat of an op that only passes through recognisable."""
+    return torch._C._profiler._RecordFunctionFast(PASSED)
+
+
+def record_launch(launch: Launch) -> None:
+    for recording in active:
+        recording.launches.append(launch)
+
+
+def record_allocation(
+    at_s: float, change_bytes: int, host_bytes: int, allocated_bytes: int, reserved_bytes: int
+) -> None:
+    for recording in active:
+        recording.allocations.append(
+            Allocation(at_s, change_bytes, host_bytes, allocated_bytes, reserved_bytes, current_marker)
+        )

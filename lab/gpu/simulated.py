@@ -1,0 +1,72 @@
+"""Puts the simulated GPU into this process, for good."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import timeit
+
+import torch
+
+from lab import observe
+from lab.gpu import cuda, profiler, recording, tensors
+from lab.gpu.clock import patched_clocks
+from lab.gpu.device import clock, memory, timeline
+from lab.gpu.dispatch import SimulatedGpu
+
+OLDEST = (2, 8)
+
+
+class UnsupportedTorch(RuntimeError):
+    """This torch is older than the lab can work with, or its internals have moved."""
+
+
+def install() -> None:
+    """Install once per process. Raises UnsupportedTorch where PyTorch's internals aren't as expected."""
+    check_version()
+    # PyTorch's optimizers import this at first use. It must see torch as it is, so it comes before the changes.
+    importlib.import_module("torch._dynamo")
+    torch.set_num_threads(1)
+    replacements = patched_clocks(clock)
+    for name, function in replacements.items():
+        setattr(time, name, function)
+    timeit.default_timer = time.perf_counter
+    timeit.Timer.__init__.__defaults__ = ("pass", "pass", time.perf_counter, None)  # type: ignore[attr-defined]
+    tensors.install()
+    cuda.install()
+    profiler.install()
+    timeline.on_launch += [recording.record_launch, observe.record_launch]
+    memory.on_change.append(
+        lambda change, host: recording.record_allocation(
+            clock.now_s(), change, host, memory.allocator.allocated_bytes, memory.allocator.reserved_bytes
+        )
+    )
+    refuse_compilation()
+    SimulatedGpu().__enter__()
+    check_that_it_works()
+
+
+def check_version() -> None:
+    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+    if version < OLDEST:
+        raise UnsupportedTorch(
+            f"The simulated GPU needs torch {OLDEST[0]}.{OLDEST[1]} or newer, this is {torch.__version__}. "
+            "Upgrade it: pip install --upgrade torch"
+        )
+
+
+def check_that_it_works() -> None:
+    """One small step with known results: a PyTorch whose internals moved fails here, not with a wrong number."""
+    launches = timeline.launches
+    weight = torch.ones(2, 2, device="cuda", requires_grad=True)
+    (weight @ weight).sum().backward()
+    seen = weight.device.type, timeline.launches > launches, weight.grad is not None and weight.grad.is_cuda
+    if seen != ("cuda", True, True) or weight.grad.tolist() != [[4.0, 4.0], [4.0, 4.0]]:  # type: ignore[union-attr]
+        raise UnsupportedTorch(
+            f"The simulated GPU doesn't work with torch {torch.__version__} (it saw {seen}). "
+            "Use a version that README names as tested."
+        )
+
+
+def refuse_compilation() -> None:
+    torch.compile = cuda.refusing("torch.compile")

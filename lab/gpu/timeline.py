@@ -1,0 +1,94 @@
+"""What the simulated GPU does when: streams that work through kernels and copies, one after another."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lab.gpu.card import Card
+from lab.gpu.clock import Clock
+
+Kind = Literal["kernel", "memcpy", "memset"]
+DEFAULT_STREAM = 7  # the number under which CUDA's profiler shows the default stream
+
+
+@dataclass(frozen=True)
+class Work:
+    """One kernel or copy before it is placed on a stream."""
+
+    kind: Kind
+    name: str
+    duration_s: float
+    bytes: int = 0
+    flops: int = 0
+    dtype: str = ""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel or copy on a stream. Times are seconds on the lab's clock."""
+
+    number: int
+    work: Work
+    op: str
+    dispatch: int  # number of the dispatched op that launched it
+    stream: int
+    launched_s: float
+    begin_s: float
+    end_s: float
+
+
+@dataclass
+class Timeline:
+    """The streams of one GPU."""
+
+    card: Card
+    clock: Clock
+    free_at_s: dict[int, float] = field(default_factory=lambda: {DEFAULT_STREAM: 0.0})
+    stream: int = DEFAULT_STREAM
+    launches: int = 0
+    on_launch: list[Callable[[Launch], None]] = field(default_factory=list)
+    queued: deque[float] = field(default_factory=deque)
+
+    def launch(self, work: Work, op: str, dispatch: int) -> Launch:
+        """Put work on the current stream. It starts when the stream is free; the caller goes on at once."""
+        now = self.clock.now_s()
+        self.wait_for_queue(now)
+        begin = max(self.clock.now_s(), self.free_at_s[self.stream])
+        launch = Launch(self.launches, work, op, dispatch, self.stream, now, begin, begin + work.duration_s)
+        self.launches += 1
+        self.free_at_s[self.stream] = launch.end_s
+        self.queued.append(launch.end_s)
+        for listener in self.on_launch:
+            listener(launch)
+        return launch
+
+    def wait_for_queue(self, now_s: float) -> None:
+        """A full launch queue blocks the host until the oldest launch is done, as CUDA's does."""
+        while self.queued and self.queued[0] <= now_s:
+            self.queued.popleft()
+        if len(self.queued) >= self.card.launch_queue:
+            self.clock.sleep_until(self.queued.popleft())
+
+    def new_stream(self) -> int:
+        """Make a stream, return its number."""
+        number = max(self.free_at_s) + 6 if len(self.free_at_s) == 1 else max(self.free_at_s) + 1
+        self.free_at_s[number] = 0.0
+        return number
+
+    def done_at_s(self, stream: int | None = None) -> float:
+        """When the stream (all streams, without one) will have finished what is queued now."""
+        return max(self.free_at_s.values()) if stream is None else self.free_at_s[stream]
+
+    def busy(self, stream: int | None = None) -> bool:
+        return self.done_at_s(stream) > self.clock.now_s()
+
+    def left_s(self) -> float:
+        """How long the GPU still needs for what is queued now."""
+        return max(0.0, self.done_at_s() - self.clock.now_s())
+
+    def hold(self, stream: int, until_s: float) -> None:
+        """Let nothing more start on the stream before `until_s`: a stream waits for an event."""
+        self.free_at_s[stream] = max(self.free_at_s[stream], until_s)

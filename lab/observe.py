@@ -1,0 +1,265 @@
+"""Writes down what a program does with the GPU: waits, host reads, clock reads, launches, profilers, memory reads.
+
+The same events are seen on a real GPU and on the simulated one, except `launch`, which only the simulated GPU knows.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import timeit
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lab.gpu.timeline import Launch
+
+LIMIT = 200_000  # events; a program that does more is cut off there, and the last event says so
+
+events: list[dict[str, Any]] = []
+observing = False
+began_s = 0.0
+nested = 0  # inside a call that is already written down
+lab_time_s: Callable[[], float] = time.perf_counter
+gpu_left_s: Callable[[], float] = lambda: 0.0  # noqa: E731
+
+
+def start() -> None:
+    """Forget what was seen and begin to observe."""
+    global observing, began_s
+    events.clear()
+    began_s = lab_time_s()
+    observing = True
+
+
+def finish() -> list[dict[str, Any]]:
+    """Stop observing, return the events in order: plain data, ready for JSON."""
+    global observing
+    observing = False
+    seen = list(events)
+    events.clear()
+    return seen
+
+
+def record(what: str, **data: Any) -> None:
+    """Add an event, if one is observing. Values must be plain data."""
+    if not observing or len(events) > LIMIT:
+        return
+    if len(events) == LIMIT:
+        what, data = "cut_off", {"limit": LIMIT}
+    events.append({"n": len(events), "at_s": lab_time_s() - began_s, "what": what, **data})
+
+
+def record_launch(launch: Launch) -> None:
+    """Add a kernel or copy of the simulated GPU."""
+    if not observing:
+        return
+    work = launch.work
+    record(
+        "launch",
+        kind=work.kind,
+        name=work.name,
+        op=launch.op,
+        begin_s=launch.begin_s - began_s,
+        end_s=launch.end_s - began_s,
+        stream=launch.stream,
+        bytes=work.bytes,
+        flops=work.flops,
+        dtype=work.dtype,
+    )
+
+
+def install(simulated: bool) -> None:
+    """Wrap the calls to be seen, once the GPU is in place."""
+    import torch
+
+    global lab_time_s, gpu_left_s
+    lab_time_s = time.perf_counter
+    if simulated:
+        from lab.gpu.device import clock, timeline
+
+        lab_time_s = clock.now_s
+        gpu_left_s = timeline.left_s
+    else:
+        # A real GPU can be asked whether it is done, not how long it still needs.
+        gpu_left_s = lambda: -1.0 if torch.cuda.is_initialized() and not torch.cuda.current_stream().query() else 0.0  # noqa: E731
+    observe_clocks()
+    observe_waits(torch)
+    observe_host_reads(torch.Tensor)
+    observe_memory(torch)
+    observe_profiler(torch)
+
+
+def observe_clocks() -> None:
+    for name in ("perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "time", "time_ns", "process_time"):
+        setattr(time, name, clock_read(f"time.{name}", getattr(time, name)))
+    timeit.default_timer = time.perf_counter
+
+
+def clock_read(call: str, read: Callable[[], Any]) -> Callable[[], Any]:
+    scale = 1e-9 if call.endswith("_ns") else 1.0
+
+    @wraps(read)
+    def reading() -> Any:
+        if not observing or nested:
+            return read()
+        module = sys._getframe(1).f_globals.get("__name__", "")
+        if module.startswith(("torch.", "lab.", "threading", "multiprocessing", "queue", "asyncio", "logging")):
+            return read()
+        left_s = gpu_left_s()
+        value = read()
+        record("clock_read", call=call, value_s=value * scale, gpu_busy=left_s != 0.0, gpu_left_s=left_s)
+        return value
+
+    return reading
+
+
+def waiting(call: str, function: Callable[..., Any], what: tuple[str, ...] = ("wait",)) -> Callable[..., Any]:
+    """Write down a call that makes the host wait; calls that it makes itself are part of it."""
+
+    @wraps(function)
+    def observed(*args: Any, **kwargs: Any) -> Any:
+        global nested
+        if not observing or nested:
+            return function(*args, **kwargs)
+        nested += 1
+        begin = lab_time_s()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            nested -= 1
+            for kind in what:
+                record(kind, call=call, **({"waited_s": lab_time_s() - begin} if kind == "wait" else {}))
+
+    return observed
+
+
+def observe_waits(torch: Any) -> None:
+    cuda, accelerator = torch.cuda, torch.accelerator
+    cuda.synchronize = waiting("torch.cuda.synchronize", cuda.synchronize)
+    accelerator.synchronize = waiting("torch.accelerator.synchronize", accelerator.synchronize)
+    cuda.Stream.synchronize = waiting("torch.cuda.Stream.synchronize", cuda.Stream.synchronize)
+    cuda.Event.synchronize = waiting("torch.cuda.Event.synchronize", cuda.Event.synchronize)
+    record_event, elapsed_time = cuda.Event.record, cuda.Event.elapsed_time
+
+    @wraps(record_event)
+    def recording_event(self: Any, *args: Any, **kwargs: Any) -> Any:
+        record("event_record", call="torch.cuda.Event.record", timing=bool(getattr(self, "enable_timing", True)))
+        return record_event(self, *args, **kwargs)
+
+    @wraps(elapsed_time)
+    def reading_elapsed_time(self: Any, end_event: Any) -> Any:
+        value = elapsed_time(self, end_event)
+        record("elapsed_time", value_ms=value)
+        return value
+
+    cuda.Event.record, cuda.Event.elapsed_time = recording_event, reading_elapsed_time
+
+
+HOST_READS = (
+    "item",
+    "tolist",
+    "cpu",
+    "numpy",
+    "__array__",
+    "__bool__",
+    "__float__",
+    "__int__",
+    "__index__",
+    "__complex__",
+    "__repr__",
+    "__str__",
+    "__format__",
+    "__contains__",
+    "nonzero",
+)
+
+
+def observe_host_reads(tensor: Any) -> None:
+    for name in HOST_READS:
+        setattr(tensor, name, host_read(f"Tensor.{name}", getattr(tensor, name)))
+    original_to = tensor.to
+
+    @wraps(original_to)
+    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
+        target = kwargs.get("device", args[0] if args else None)
+        towards_host = str(target).startswith("cpu") and self.is_cuda
+        return (to_host if towards_host else original_to)(self, *args, **kwargs)
+
+    to_host = waiting("Tensor.to", original_to, ("wait", "host_read"))
+    tensor.to = to
+
+
+def host_read(call: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    observed = waiting(call, function, ("wait", "host_read"))
+
+    @wraps(function)
+    def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not observing or nested or not self.is_cuda:
+            return function(self, *args, **kwargs)
+        return observed(self, *args, **kwargs)
+
+    return reading
+
+
+def observe_memory(torch: Any) -> None:
+    for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"):
+        for module, prefix in ((torch.cuda, "torch.cuda"), (torch.accelerator, "torch.accelerator")):
+            if hasattr(module, name):
+                setattr(module, name, memory_read(f"{prefix}.{name}", getattr(module, name)))
+    for name in ("reset_peak_memory_stats", "reset_max_memory_allocated"):
+        for module, prefix in ((torch.cuda, "torch.cuda"), (torch.accelerator, "torch.accelerator")):
+            if hasattr(module, name):
+                setattr(module, name, peak_reset(f"{prefix}.{name}", getattr(module, name)))
+
+
+def memory_read(call: str, function: Callable[..., int]) -> Callable[..., int]:
+    @wraps(function)
+    def reading(*args: Any, **kwargs: Any) -> int:
+        value = function(*args, **kwargs)
+        record("memory_read", call=call, value_bytes=int(value))
+        return value
+
+    return reading
+
+
+def peak_reset(call: str, function: Callable[..., None]) -> Callable[..., None]:
+    @wraps(function)
+    def resetting(*args: Any, **kwargs: Any) -> None:
+        function(*args, **kwargs)
+        record("peak_reset", call=call)
+
+    return resetting
+
+
+def observe_profiler(torch: Any) -> None:
+    base = torch.profiler.profiler._KinetoProfile
+    start_trace, stop_trace, step = base.start_trace, base.stop_trace, torch.profiler.profile.step
+
+    def describe(self: Any) -> dict[str, Any]:
+        return {
+            "activities": sorted(str(activity).split(".")[-1] for activity in self.activities),
+            "profile_memory": bool(self.profile_memory),
+            "record_shapes": bool(self.record_shapes),
+            "with_stack": bool(self.with_stack),
+            "scheduled": bool(getattr(self, "record_steps", False)),
+            "gpu_busy": gpu_left_s() != 0.0,
+        }
+
+    @wraps(start_trace)
+    def starting(self: Any) -> None:
+        record("profiler_start", **describe(self))
+        start_trace(self)
+
+    @wraps(stop_trace)
+    def stopping(self: Any) -> None:
+        record("profiler_stop", **describe(self))
+        stop_trace(self)
+
+    @wraps(step)
+    def stepping(self: Any) -> None:
+        record("profiler_step")
+        step(self)
+
+    base.start_trace, base.stop_trace, torch.profiler.profile.step = starting, stopping, stepping
