@@ -13,7 +13,7 @@ from grader.verdict import Gpu, Status
 __all__ = ["Mistake", "Seen", "SubmissionFailed", "Workload", "approx", "mistake", "workload"]
 
 
-class SubmissionFailed(Exception):  # noqa: N818
+class SubmissionFailed(Exception):
     """The submission didn't come back with a value; the message is for the learner."""
 
     def __init__(self, status: Status, message: str) -> None:

@@ -1,7 +1,5 @@
 """What can go wrong in the grader itself, as opposed to in a submission."""
 
-# ruff: noqa: N818  the names say what happened
-
 
 class GraderError(Exception):
     """The message says what is wrong and what to do."""

@@ -56,14 +56,14 @@ def _explain(outcome: Outcome, request: Request, limits: Limits) -> tuple[Status
         return "error", _raised(outcome.report, request)
     code = outcome.exit_code
     if code is not None and code < 0:
-        return "crashed", _killed(-code)
+        return "crashed", killed(-code)
     return "crashed", (
         "Your code ended the process before there was a result (os._exit, or the like). "
         "Let the function return its result instead."
     )
 
 
-def _killed(number: int) -> str:
+def killed(number: int) -> str:
     if number == signal.SIGKILL:
         return "Your code was killed by the system, most likely because it used too much memory. Try smaller sizes."
     try:

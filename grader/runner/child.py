@@ -48,6 +48,7 @@ def carry_out(start: Start, files: list[int], equipment: Equipment) -> NoReturn:
     """Run what the request file asks for, write the report, and end this process."""
     try:
         request_file, output, report_pipe = files
+        os.set_inheritable(report_pipe, False)
         _settle_in(start, output)
         with open(request_file, encoding="utf-8") as file:  # noqa: PTH123  a file descriptor
             errand = msgspec.json.decode(file.read(), type=Errand)

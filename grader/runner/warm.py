@@ -120,17 +120,24 @@ class WarmRunner:
         """
         stops = [self._closing] if cancellation is None else [self._closing, cancellation]
         with self._turn:
-            ready = self._ready_process(stops)
             try:
-                with _Run(ready, request, limits or Limits(), on_output, stops) as run:
+                with self._begin(request, limits or Limits(), on_output, stops) as run:
                     outcome = run.follow()
-            except _Lost:  # it ended while nothing ran; a new one will do
+            except BaseException:  # interrupted, or nobody takes the output: the run must not go on
                 self._lose_process()
-                with _Run(self._ready_process(stops), request, limits or Limits(), on_output, stops) as run:
-                    outcome = run.follow()
+                raise
             if outcome.lost:
                 self._lose_process()
             return outcome
+
+    def _begin(
+        self, request: Request, limits: Limits, on_output: Callable[[str], None], stops: list[Cancellation]
+    ) -> _Run:
+        try:
+            return _Run(self._ready_process(stops), request, limits, on_output, stops)
+        except _Lost:  # it ended while nothing ran; a new one will do
+            self._lose_process()
+            return _Run(self._ready_process(stops), request, limits, on_output, stops)
 
     def close(self) -> None:
         """End the warm process and whatever runs."""
@@ -164,7 +171,7 @@ class WarmRunner:
             self.restarts += 1
 
 
-class _Lost(Exception):  # noqa: N818
+class _Lost(Exception):
     """The warm process ended or doesn't answer."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -28,6 +29,7 @@ class Zygote:
         self.module = module
         self.lab = lab  # None: spares instead of forks
         self.child: int | None = None
+        self.folder: str | None = None
         self.spare: Channel | None = None
         self.spare_pid: int | None = None
         self.spare_ready = False
@@ -71,6 +73,7 @@ class Zygote:
         return True
 
     def _start(self, start: Start, files: list[int]) -> None:
+        self.folder = start.folder
         if self.lab is None:
             self.waiting = start, files
             self._hand_over()
@@ -120,6 +123,8 @@ class Zygote:
         for pid in (self.child, self.spare_pid):
             if pid is not None:
                 end_all(pid)
+        if self.folder is not None:  # the runner removes it, unless it's gone
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _forget_waiting(self) -> None:
         if self.waiting is not None:
@@ -238,6 +243,7 @@ def main() -> None:
             os.execv(sys.executable, [sys.executable, "-m", "grader.runner.zygote", *sys.argv[1:], "--fresh"])
         channel.send(ready)
     Zygote(channel, options.equipment, lab).serve()
+    os._exit(0)  # torch takes half a second to leave, and there is nothing to clean up
 
 
 if __name__ == "__main__":

@@ -1,0 +1,75 @@
+"""`python -m grader check` grades single files, `python -m grader lint` finds what an exercise lacks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from grader.errors import GraderError
+from grader.verdict import Verdict, to_json
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check", help="grade files whose paths end in <lesson>/<exercise>.py")
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    check.add_argument("--exercise", help="the exercise, where the path doesn't tell")
+    check.add_argument("--seed", type=int, help="repeat a verdict")
+    check.add_argument("--json", action="store_true", help="print a list of verdicts")
+    commands.add_parser("lint", help="find what is missing among exercises, solutions, checks and mistakes")
+    options = parser.parse_args(arguments)
+    try:
+        if options.command == "lint":
+            return _lint()
+        return _check(options.files, options.exercise, options.seed, options.json)
+    except GraderError as error:
+        print(f"grader: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _lint() -> int:
+    from grader.lint import lint
+
+    complaints = lint()
+    for complaint in complaints:
+        print(complaint)
+    return 1 if complaints else 0
+
+
+def _check(files: list[Path], exercise: str | None, seed: int | None, as_json: bool) -> int:
+    from grader.check import check, exercise_of
+    from grader.errors import UnknownExercise
+    from grader.runner.warm import open_runner
+
+    verdicts: list[Verdict] = []
+    with open_runner() as runner:
+        for file in files:
+            wanted = exercise or exercise_of(file)
+            if wanted is None:
+                raise UnknownExercise(f"{file} is no exercise: its path doesn't end in <lesson>/<exercise>.py.")
+            verdict = check(wanted, file, seed=seed, runner=runner)
+            verdicts.append(verdict)
+            if not as_json:
+                print(as_text(verdict), flush=True)
+    if as_json:
+        print(f"[{', '.join(to_json(verdict).decode() for verdict in verdicts)}]")
+    return 0 if all(verdict.passed for verdict in verdicts) else 1
+
+
+def as_text(verdict: Verdict) -> str:
+    gpu = f", {verdict.gpu.kind} GPU: {verdict.gpu.name}" if verdict.gpu is not None else ""
+    head = f"{verdict.exercise}: {verdict.status}, {verdict.points} of {verdict.max_points} points"
+    lines = [f"{head} (seed {verdict.seed}{gpu})"]
+    for result in verdict.checks:
+        lines.append(f"  {'✓' if result.passed else '✗'} {result.name} ({result.points}/{result.max_points})")
+        if result.message is not None:
+            lines += [f"      {line}" for line in result.message.splitlines()]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

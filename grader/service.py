@@ -1,0 +1,185 @@
+"""The grader as a process of its own: takes requests as JSON lines on stdin, answers on stdout, until stdin ends.
+
+The app talks to it through grader.client. Requests are done one after another; a cancel overtakes them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from grader.errors import Cancelled, GraderError
+from grader.messages import (
+    Answered,
+    Asked,
+    CancelRequest,
+    CheckDone,
+    CheckFile,
+    NotDone,
+    Output,
+    RunDone,
+    RunFile,
+    RunResult,
+    RunStatus,
+    ServiceReady,
+)
+from grader.runner.cancellation import Cancellation
+from grader.runner.protocol import Finished, Limits, Script
+from grader.runner.warm import Outcome, WarmRunner
+from grader.verdict import Verdict
+
+RUN_LIMITS = Limits(time_s=120.0)  # a learner's own run may take longer than a check's
+MAX_EVENTS = 20_000  # of a run; more than anyone looks at
+
+
+class Service:
+    """Reads requests in one thread and carries them out in another."""
+
+    def __init__(self, answers: IO[bytes], runner: WarmRunner) -> None:
+        self._answers = answers
+        self._answering = threading.Lock()
+        self._runner = runner
+        self._waiting: deque[RunFile | CheckFile] = deque()
+        self._something_waits = threading.Condition()
+        self._cancellations: dict[int, Cancellation] = {}
+
+    def answer(self, answer: Answered) -> None:
+        with self._answering:
+            self._answers.write(msgspec.json.encode(answer) + b"\n")
+            self._answers.flush()
+
+    def listen(self, requests: IO[bytes]) -> None:
+        """Take in requests until there is nobody left to ask."""
+        for line in requests:
+            try:
+                asked = msgspec.json.decode(line, type=Asked)
+            except msgspec.DecodeError as error:
+                self.answer(NotDone(-1, "GraderError", f"The grader got a request that it can't read: {error}"))
+                continue
+            with self._something_waits:
+                if isinstance(asked, CancelRequest):
+                    if asked.id in self._cancellations:
+                        self._cancellations[asked.id].cancel()
+                else:
+                    self._cancellations[asked.id] = Cancellation()
+                    self._waiting.append(asked)
+                    self._something_waits.notify()
+
+    def work(self) -> None:
+        """Carry out requests, for ever."""
+        while True:
+            with self._something_waits:
+                while not self._waiting:
+                    self._something_waits.wait()
+                asked = self._waiting.popleft()
+                cancellation = self._cancellations[asked.id]
+            answer = self._carry_out(asked, cancellation)
+            with self._something_waits:
+                del self._cancellations[asked.id]
+            self.answer(answer)
+
+    def _carry_out(self, asked: RunFile | CheckFile, cancellation: Cancellation) -> Answered:
+        try:
+            if cancellation.cancelled:
+                raise Cancelled("Cancelled before it started.")
+            if isinstance(asked, RunFile):
+                return RunDone(asked.id, self._run(asked, cancellation))
+            return CheckDone(asked.id, self._check(asked, cancellation))
+        except Cancelled as error:
+            if isinstance(asked, RunFile):
+                return RunDone(asked.id, RunResult("cancelled", None, 0.0, None, [], str(error)))
+            return NotDone(asked.id, "Cancelled", str(error))
+        except GraderError as error:
+            return NotDone(asked.id, type(error).__name__, str(error))
+        except Exception as error:
+            return NotDone(asked.id, "GraderError", f"The grader itself failed ({type(error).__name__}: {error}).")
+
+    def _check(self, asked: CheckFile, cancellation: Cancellation) -> Verdict:
+        from grader.check import check  # pytest takes a moment to import
+
+        return check(asked.exercise, Path(asked.path), seed=asked.seed, runner=self._runner, cancellation=cancellation)
+
+    def _run(self, asked: RunFile, cancellation: Cancellation) -> RunResult:
+        path = Path(asked.path).absolute()
+        try:
+            source = path.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            return _not_run(f"{path} can't be read: {error.strerror}.")
+        except UnicodeDecodeError:
+            return _not_run(f"{path.name} isn't UTF-8 text. Save it with the encoding UTF-8.")
+        outcome = self._runner.run(
+            Script(str(path), source),
+            RUN_LIMITS,
+            lambda text: self.answer(Output(asked.id, text)),
+            cancellation,
+        )
+        return run_result(outcome, RUN_LIMITS)
+
+    def warm_up(self) -> None:
+        """Tell when runs can start at once. If they can't, the first request says why."""
+        try:
+            self.answer(ServiceReady(self._runner.warm_up()))
+        except (GraderError, OSError):
+            return
+
+
+def _not_run(message: str) -> RunResult:
+    return RunResult("crashed", None, 0.0, None, [], message)
+
+
+def run_result(outcome: Outcome, limits: Limits) -> RunResult:
+    """A run of a file as a program, in terms of what the person who started it wants to know."""
+    from grader.feedback import killed
+
+    exit_code = outcome.exit_code
+    events: list[dict[str, Any]] = []
+    message = None
+    status: RunStatus = "finished"
+    if outcome.end == "ended" and isinstance(outcome.report, Finished):
+        exit_code, events = outcome.report.exit_code, outcome.report.events[:MAX_EVENTS]
+    elif outcome.end == "ended" and exit_code is not None and exit_code >= 0:
+        message = "The program ended its process itself, so what it did with the GPU is not known."
+    elif outcome.end == "ended":
+        status, message = "crashed", killed(-exit_code) if exit_code is not None else None
+    elif outcome.end == "timeout":
+        status, message = "timeout", f"Stopped: it was still running after {limits.time_s:g} seconds."
+    elif outcome.end == "too_much_output":
+        status, message = "too_much_output", f"Stopped: it printed more than {limits.output_bytes / 1e6:g} MB."
+    elif outcome.end == "cancelled":
+        status, message = "cancelled", "Stopped."
+    else:
+        status, message = "crashed", "The process that ran your code ended together with it. Run it again."
+    return RunResult(status, exit_code, outcome.duration_s, outcome.gpu, events, message)
+
+
+def serve(runner: WarmRunner) -> None:
+    """Serve the process at the other end of stdin and stdout until it closes stdin or ends."""
+    requests = sys.stdin.buffer
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a check prints must not get among the answers
+    service = Service(answers, runner)
+    runner.start()
+    threading.Thread(target=service.warm_up, daemon=True).start()
+    threading.Thread(target=service.work, daemon=True).start()
+    try:
+        service.listen(requests)
+    finally:
+        runner.close()
+        os._exit(0)
+
+
+def main() -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is the app's to handle
+    serve(WarmRunner())
+
+
+if __name__ == "__main__":
+    main()
