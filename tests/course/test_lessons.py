@@ -1,0 +1,377 @@
+"""The lessons' texts, steps and quizzes fit together, fit on a small terminal, and their programs run."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+LESSONS = sorted((ROOT / "course/lessons").glob("[0-9]_*"))
+ORDER = ["perf_counter", "synchronize", "torch_profiler", "key_averages", "profile_memory", "diagnosis"]
+
+TEXT_COLUMNS = 74  # an 80-column terminal less margins and scroll bar
+CODE_COLUMNS = 72
+CARD_LINES = 19  # 24 lines less header, the card's title with the line below it, buttons and footer
+PANEL_LINES = 2  # a panel of code has a line above and one below
+BRIEF_LINES = 12  # an exercise shares the screen with the editor
+FENCES = {"python run", "python", "text"}
+CARDS_THAT_FEEDBACK_NAMES = {
+    "perf_counter/why_measure",
+    "perf_counter/warm_up",
+    "perf_counter/median_and_spread",
+    "perf_counter/which_clock",
+    "synchronize/launch_is_not_work",
+    "synchronize/both_ends",
+    "synchronize/events",
+    "synchronize/host_reads",
+    "torch_profiler/both_activities",
+    "torch_profiler/whole_step",
+    "key_averages/self_and_total",
+    "key_averages/sort_by_device_time",
+    "profile_memory/peak_and_reset",
+    "profile_memory/allocated_and_reserved",
+    "diagnosis/input_bound",
+    "diagnosis/compute_bound",
+    "diagnosis/measure_again",
+}
+
+
+class Section(NamedTuple):
+    id: str
+    title: str
+    body: str
+    hints: list[str]
+
+
+class Fence(NamedTuple):
+    info: str
+    code: str
+
+
+def lesson_id(folder: Path) -> str:
+    return folder.name.partition("_")[2]
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def steps(folder: Path) -> list[dict[str, Any]]:
+    return read_toml(folder / "lesson.toml")["steps"]
+
+
+def step_id(step: dict[str, Any]) -> str:
+    return next(step[kind] for kind in ("card", "exercise", "quiz", "recap") if kind in step)
+
+
+def outside_fences(text: str, pattern: str) -> list[re.Match[str]]:
+    """The matches that aren't inside a fenced block."""
+    fences = [found.span() for found in re.finditer(r"^```.*?^```$", text, re.M | re.S)]
+    return [
+        found
+        for found in re.finditer(pattern, text, re.M)
+        if not any(begin <= found.start() < end for begin, end in fences)
+    ]
+
+
+def sections(folder: Path) -> list[Section]:
+    text = (folder / "en.md").read_text(encoding="utf-8")
+    heads = outside_fences(text, r"^## (.+?) \{#(\w+)\}$")
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    found = []
+    for head, end in zip(heads, ends, strict=True):
+        block = text[head.end() : end]
+        hint_heads = outside_fences(block, r"^### Hint$")
+        cuts = [hint.span() for hint in hint_heads] + [(len(block), len(block))]
+        hints = [block[begin:stop].strip() for (_, begin), (stop, _) in pairwise(cuts)]
+        found.append(Section(head[2], head[1], block[: cuts[0][0]].strip(), hints))
+    return found
+
+
+def fences(text: str) -> list[Fence]:
+    return [Fence(*found) for found in re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S)]
+
+
+def blocks(markdown: str) -> list[list[str]]:
+    """The paragraphs, lists, tables and fenced blocks, each as its lines."""
+    found: list[list[str]] = [[]]
+    fenced = False
+    for line in markdown.strip().splitlines():
+        if not line and not fenced:
+            found.append([])
+        else:
+            found[-1].append(line)
+        fenced ^= line.startswith("```")
+    return [block for block in found if block]
+
+
+def block_height(lines: list[str]) -> int:
+    if lines[0].startswith("```"):
+        return len(lines) - 2 + PANEL_LINES * lines[0].startswith("```python")
+    if lines[0].startswith("|"):
+        return len(lines)
+    items = re.split(r"\n(?=- |\d+\. )", "\n".join(lines))
+    return sum(len(textwrap.wrap(" ".join(item.split()), TEXT_COLUMNS)) for item in items)
+
+
+def height(markdown: str) -> int:
+    """Lines that a text takes at TEXT_COLUMNS, with one empty line between its blocks."""
+    heights = [block_height(block) for block in blocks(markdown)]
+    return sum(heights) + len(heights) - 1
+
+
+def cards(kind: str) -> list[Any]:
+    return [
+        pytest.param(folder, section, id=f"{lesson_id(folder)}/{section.id}")
+        for folder in LESSONS
+        for step, section in zip(steps(folder), sections(folder), strict=False)
+        if kind in step
+    ]
+
+
+def programs() -> list[Any]:
+    return [
+        pytest.param(fence.code, id=f"{lesson_id(folder)}/{section.id}")
+        for folder in LESSONS
+        for section in sections(folder)
+        for fence in fences(section.body)
+        if fence.info == "python run"
+    ]
+
+
+def each_lesson() -> Any:
+    return pytest.mark.parametrize("folder", LESSONS, ids=lesson_id)
+
+
+def test_the_six_lessons_are_there_in_order() -> None:
+    assert [folder.name for folder in LESSONS] == [f"{n}_{lesson}" for n, lesson in enumerate(ORDER, 1)]
+
+
+@each_lesson()
+def test_steps_and_sections_are_the_same_in_the_same_order(folder: Path) -> None:
+    assert [step_id(step) for step in steps(folder)] == [section.id for section in sections(folder)]
+
+
+@each_lesson()
+def test_every_heading_of_a_section_has_an_id(folder: Path) -> None:
+    text = (folder / "en.md").read_text(encoding="utf-8")
+    assert len(outside_fences(text, r"^## ")) == len(sections(folder))
+
+
+@each_lesson()
+def test_a_lesson_opens_with_its_title_and_what_one_can_do_after_it(folder: Path) -> None:
+    text = (folder / "en.md").read_text(encoding="utf-8")
+    title, promise, *_ = text.split("\n\n")
+    assert re.fullmatch(r"# \S.*", title)
+    assert promise.startswith("You can ")
+    assert promise.endswith(".")
+
+
+@each_lesson()
+def test_ids_are_unique_within_a_lesson(folder: Path) -> None:
+    ids = [section.id for section in sections(folder)]
+    assert len(ids) == len(set(ids))
+
+
+@each_lesson()
+def test_a_lesson_is_six_to_ten_cards_then_practice_a_quiz_and_a_recap(folder: Path) -> None:
+    kinds = [next(kind for kind in ("card", "exercise", "quiz", "recap") if kind in step) for step in steps(folder)]
+    assert 6 <= kinds.count("card") <= 10
+    assert kinds.count("exercise") >= 1
+    assert kinds == sorted(kinds, key=["card", "exercise", "quiz", "recap"].index)
+    assert kinds[-2:] == ["quiz", "recap"]
+
+
+@each_lesson()
+def test_a_lesson_takes_five_to_ten_minutes(folder: Path) -> None:
+    assert 5 <= read_toml(folder / "lesson.toml")["minutes"] <= 10
+
+
+@each_lesson()
+def test_every_fence_is_of_a_known_kind(folder: Path) -> None:
+    text = (folder / "en.md").read_text(encoding="utf-8")
+    assert {fence.info for fence in fences(text)} <= FENCES
+    assert text.count("```") == 2 * len(fences(text)), "a fence isn't closed"
+
+
+@each_lesson()
+def test_code_is_narrow_enough_for_a_small_terminal(folder: Path) -> None:
+    text = (folder / "en.md").read_text(encoding="utf-8")
+    assert [line for fence in fences(text) for line in fence.code.splitlines() if len(line) > CODE_COLUMNS] == []
+
+
+@each_lesson()
+def test_tables_are_narrow_enough_for_a_small_terminal(folder: Path) -> None:
+    text = (folder / "en.md").read_text(encoding="utf-8")
+    assert [row[0] for row in outside_fences(text, r"^\|.*\|$") if len(row[0]) > TEXT_COLUMNS] == []
+
+
+@pytest.mark.parametrize(("folder", "section"), cards("card"))
+def test_a_card_fits_a_small_terminal(folder: Path, section: Section) -> None:
+    assert height(section.body) <= CARD_LINES
+
+
+@pytest.mark.parametrize(("folder", "section"), cards("recap"))
+def test_a_recap_fits_a_small_terminal(folder: Path, section: Section) -> None:
+    assert height(section.body) <= CARD_LINES
+
+
+@pytest.mark.parametrize(("folder", "section"), cards("exercise"))
+def test_a_brief_leaves_room_for_the_editor(folder: Path, section: Section) -> None:
+    assert height(section.body) <= BRIEF_LINES
+
+
+@pytest.mark.parametrize(("folder", "section"), cards("exercise"))
+def test_an_exercise_has_three_hints_or_more(folder: Path, section: Section) -> None:
+    assert len(section.hints) >= 3
+    assert all(section.hints), "an empty hint"
+
+
+@pytest.mark.parametrize(("folder", "section"), cards("exercise"))
+def test_only_the_last_hint_shows_a_block_of_code(folder: Path, section: Section) -> None:
+    assert [bool(fences(hint)) for hint in section.hints] == [False] * (len(section.hints) - 1) + [True]
+
+
+@pytest.mark.parametrize(("folder", "section"), cards("exercise"))
+def test_an_exercise_exists_with_its_starter_solution_and_checks(folder: Path, section: Section) -> None:
+    lesson = lesson_id(folder)
+    assert (ROOT / f"exercises/{lesson}/{section.id}.py").is_file()
+    assert (ROOT / f"solutions/{lesson}/{section.id}.py").is_file()
+    assert (ROOT / f"grader/checks/{lesson}/test_{section.id}.py").is_file()
+
+
+@pytest.mark.parametrize(("folder", "section"), cards("exercise"))
+def test_an_exercise_has_the_points_of_its_checks(folder: Path, section: Section) -> None:
+    checks = (ROOT / f"grader/checks/{lesson_id(folder)}/test_{section.id}.py").read_text(encoding="utf-8")
+    given = [int(points) for points in re.findall(r"^@pytest\.mark\.points\((\d+)\)$", checks, re.M)]
+    assert [step["points"] for step in steps(folder) if step.get("exercise") == section.id] == [sum(given)]
+
+
+@pytest.mark.parametrize("code", programs())
+def test_a_program_compiles(code: str) -> None:
+    compile(code, "card.py", "exec")
+
+
+@each_lesson()
+def test_fragments_of_code_compile(folder: Path) -> None:
+    text = (folder / "en.md").read_text(encoding="utf-8")
+    for fence in fences(text):
+        if fence.info == "python":
+            compile(f"def fragment():\n{textwrap.indent(fence.code, '    ')}", "fragment.py", "exec")
+
+
+@each_lesson()
+def test_every_lesson_has_something_to_run(folder: Path) -> None:
+    runnable = [fence for section in sections(folder) for fence in fences(section.body) if fence.info == "python run"]
+    assert len(runnable) >= 4
+
+
+def quizzes() -> Any:
+    return pytest.mark.parametrize("lesson", ORDER)
+
+
+@quizzes()
+def test_a_quiz_has_four_questions_or_more_with_ids_of_their_own(lesson: str) -> None:
+    questions = read_toml(ROOT / f"exercises/{lesson}/quiz.en.toml")["questions"]
+    assert len(questions) >= 4
+    assert len({question["id"] for question in questions}) == len(questions)
+
+
+@quizzes()
+def test_a_question_asks_and_offers_three_or_four_different_choices(lesson: str) -> None:
+    for question in read_toml(ROOT / f"exercises/{lesson}/quiz.en.toml")["questions"]:
+        assert question["asks"].rstrip().endswith("?"), question["id"]
+        assert len(question["choices"]) in (3, 4), question["id"]
+        for part in ("id", "text"):
+            assert len({choice[part] for choice in question["choices"]}) == len(question["choices"]), question["id"]
+
+
+@quizzes()
+def test_questions_and_answers_belong_together(lesson: str) -> None:
+    questions = read_toml(ROOT / f"exercises/{lesson}/quiz.en.toml")["questions"]
+    answers = read_toml(ROOT / f"solutions/{lesson}/quiz.en.toml")
+    assert [question["id"] for question in questions] == list(answers)
+    for question in questions:
+        answer, choices = answers[question["id"]], [choice["id"] for choice in question["choices"]]
+        assert answer["right"] in choices, question["id"]
+        assert list(answer["why"]) == choices, question["id"]
+
+
+@quizzes()
+def test_every_choice_is_explained_and_only_the_right_one_is_called_right(lesson: str) -> None:
+    for question, answer in read_toml(ROOT / f"solutions/{lesson}/quiz.en.toml").items():
+        for choice, why in answer["why"].items():
+            assert len(why) >= 30, f"{question}/{choice}"
+            assert why.startswith("Right") == (choice == answer["right"]), f"{question}/{choice}"
+
+
+@each_lesson()
+def test_a_quiz_has_the_points_of_its_questions(folder: Path) -> None:
+    answers = read_toml(ROOT / f"solutions/{lesson_id(folder)}/quiz.en.toml")
+    points = sum(answer["points"] for answer in answers.values())
+    assert [step["points"] for step in steps(folder) if "quiz" in step] == [points]
+
+
+def test_the_right_choice_is_not_to_be_known_by_its_length_or_place() -> None:
+    longest = shortest = first = total = 0
+    for lesson in ORDER:
+        answers = read_toml(ROOT / f"solutions/{lesson}/quiz.en.toml")
+        for question in read_toml(ROOT / f"exercises/{lesson}/quiz.en.toml")["questions"]:
+            lengths = {choice["id"]: len(choice["text"]) for choice in question["choices"]}
+            right = answers[question["id"]]["right"]
+            others = [length for choice, length in lengths.items() if choice != right]
+            longest += lengths[right] > max(others)
+            shortest += lengths[right] < min(others)
+            first += question["choices"][0]["id"] == right
+            total += 1
+    assert max(longest, shortest, first) / total <= 0.4
+
+
+def test_the_last_quiz_asks_about_the_gpu_that_is_idle_between_batches() -> None:
+    questions = read_toml(ROOT / "exercises/diagnosis/quiz.en.toml")["questions"]
+    asked = next(question for question in questions if question["id"] == "idle_between_batches")
+    right = read_toml(ROOT / "solutions/diagnosis/quiz.en.toml")["idle_between_batches"]["right"]
+    answer = next(choice["text"] for choice in asked["choices"] if choice["id"] == right)
+    assert "sits idle" in asked["asks"]
+    assert "input pipeline" in answer
+
+
+def test_the_cards_that_feedback_leads_to_exist() -> None:
+    existing = {f"{lesson_id(folder)}/{step['card']}" for folder in LESSONS for step in steps(folder) if "card" in step}
+    mistakes = read_toml(ROOT / "grader/misconceptions.toml")
+    named = {mistake["card"] for mistake in mistakes.values()}
+    assert (named | CARDS_THAT_FEEDBACK_NAMES) - existing == set()
+
+
+def test_the_height_of_a_card_counts_wrapped_text_code_and_the_gaps_between() -> None:
+    assert height("word " * 40) == 3
+    assert height("one\n\n```text\na\n\nb\n```\n\n- two\n- three") == 1 + 1 + 3 + 1 + 2
+    assert height("```python run\na\n```\n\none") == 3 + 1 + 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", programs())
+def test_a_program_runs_on_the_gpu_without_a_word_of_complaint(code: str, tmp_path: Path) -> None:
+    (tmp_path / "card.py").write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "lab.run", "card.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
