@@ -39,6 +39,9 @@ MAY_MIX_DEVICES = frozenset(
 STAGED_BYTES = 64 * 1024  # CUDA stages smaller pageable copies at once, without waiting for them
 
 
+towards_host = False  # set by Tensor.to and Tensor.cpu while they copy to the host
+
+
 class SimulatedGpu(TorchDispatchMode):
     """Sees every op. Ops without GPU tensors pass untouched."""
 
@@ -106,7 +109,7 @@ def compute(
 ) -> tuple[Any, list[Work], bool]:
     name = func._schema.name
     to_cpu = target is not None and target.type == "cpu"
-    if name not in MAY_MIX_DEVICES and len(on_gpu) != len(inputs):
+    if target is None and name not in MAY_MIX_DEVICES and len(on_gpu) != len(inputs):
         refuse_mixed_devices(inputs)
     out = in_single_precision(func, args, kwargs) if multiplies_half(func, inputs) else func(*args, **kwargs)
     if name == "aten::_local_scalar_dense":
@@ -137,9 +140,12 @@ def in_single_precision(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def to_copy(source: torch.Tensor, kwargs: dict[str, Any], target: torch.device | None) -> tuple[Any, list[Work], bool]:
-    """aten::_to_copy: another device, another dtype, or both."""
+    """aten::_to_copy: another device, another dtype, or both.
+
+    C++ names the CPU as the device wherever it copies a tensor's options, so only Tensor.to means it.
+    """
     from_gpu = memory.holds(source)
-    to_gpu = from_gpu if target is None else target.type == "cuda"
+    to_gpu = (from_gpu and not towards_host) or (target is not None and target.type == "cuda")
     non_blocking = bool(kwargs.get("non_blocking"))
     out = aten._to_copy.default(source, **kwargs)
     if out.untyped_storage()._cdata == source.untyped_storage()._cdata:

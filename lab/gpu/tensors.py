@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.utils._device import _device_constructors
 
+from lab.gpu import dispatch
 from lab.gpu.device import memory
 from lab.gpu.dispatch import CPU, CUDA
 
@@ -146,6 +147,8 @@ def to(original: Callable[..., Any]) -> Callable[..., Any]:
             args = (args[0].device, args[0].dtype, *args[1:])
         if kwargs.get("device") is not None:
             kwargs["device"] = indexed(kwargs["device"])
+        if device is not None and device.type == "cuda" and not memory.holds(self):
+            return moved(self, lambda source: original(source, *args, **kwargs))
         return original(self, *args, **kwargs)
 
     return call
@@ -164,8 +167,37 @@ def to_host(self: torch.Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     """The copy to the CPU that C++ would leave out, since it sees both sides on the CPU."""
     non_blocking = bool(kwargs.get("non_blocking", False)) or any(arg is True for arg in args[1:2])
     dtype = asked_dtype(args, kwargs)
-    copied: torch.Tensor = aten._to_copy.default(self, dtype=dtype, device=CPU, non_blocking=non_blocking)
-    return copied
+
+    def copy(source: torch.Tensor) -> torch.Tensor:
+        dispatch.towards_host = True
+        try:
+            copied: torch.Tensor = aten._to_copy.default(source, dtype=dtype, device=CPU, non_blocking=non_blocking)
+        finally:
+            dispatch.towards_host = False
+        return copied
+
+    return moved(self, copy)
+
+
+def moved(tensor: torch.Tensor, copy: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    """The copy on the other device; its gradient comes back to the tensor's own."""
+    if tensor.requires_grad and torch.is_grad_enabled():
+        copied: torch.Tensor = Move.apply(tensor, copy)  # type: ignore[no-untyped-call]
+        return copied
+    return copy(tensor)
+
+
+class Move(torch.autograd.Function):
+    """A copy between host and GPU for autograd, whose C++ side sees no change of device."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: torch.Tensor, copy: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+        ctx.device, ctx.dtype = tensor.device, tensor.dtype
+        return copy(tensor.detach())
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:  # type: ignore[override]
+        return grad.to(ctx.device, ctx.dtype), None
 
 
 def cuda(original: Callable[..., Any]) -> Callable[..., Any]:

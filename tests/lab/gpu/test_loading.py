@@ -1,0 +1,92 @@
+"""DataLoader with and without workers and pinned memory, autocast, what isn't simulated."""
+
+import time
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+import lab.gpu
+
+pytestmark = pytest.mark.gpu
+
+
+class Slow(Dataset):
+    """Each item takes a while to come, as from slow storage."""
+
+    def __len__(self):
+        return 32
+
+    def __getitem__(self, index):
+        time.sleep(0.02)  # the case itself
+        return torch.full((8,), float(index))
+
+
+def epoch(**options):
+    begin = time.perf_counter()
+    total = torch.zeros(8, device="cuda")
+    for batch in DataLoader(Slow(), batch_size=8, **options):
+        total += batch.to("cuda", non_blocking=True).sum(0)
+    return total.cpu().tolist(), time.perf_counter() - begin
+
+
+def test_a_loader_feeds_the_gpu_with_and_without_workers():
+    alone, alone_s = epoch()
+    helped, helped_s = epoch(num_workers=4)
+    assert alone == helped == [float(sum(range(32)))] * 8
+    assert helped_s < alone_s
+
+
+def test_a_pinning_loader_gives_pinned_batches():
+    for batch in DataLoader(Slow(), batch_size=8, pin_memory=True):
+        assert batch.is_pinned()
+        assert batch.to("cuda", non_blocking=True).is_cuda
+    for batch in DataLoader(Slow(), batch_size=8, pin_memory=True, num_workers=2):
+        assert batch.is_pinned()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_autocast_computes_matmuls_in_half_precision(dtype):
+    net = nn.Linear(16, 16).to("cuda")
+    x = torch.randn(4, 16, device="cuda")
+    with torch.autocast("cuda", dtype=dtype):
+        inside = net(x)
+    assert inside.dtype == dtype
+    assert net(x).dtype == torch.float32
+
+
+def test_autocast_leaves_the_cpu_as_it_was_afterwards():
+    with torch.autocast("cuda"):
+        pass
+    assert not torch.is_autocast_enabled("cpu")
+    assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+
+
+def test_the_grad_scaler_trains():
+    net = nn.Linear(8, 1).to("cuda")
+    scaler = torch.amp.GradScaler("cuda", init_scale=128)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    before = net.weight.detach().clone()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = net(torch.ones(4, 8, device="cuda")).sum()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    assert not torch.equal(net.weight, before)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: torch.compile(nn.Linear(2, 2)), "torch.compile"),
+        (lambda: torch.cuda.CUDAGraph(), "torch.cuda.CUDAGraph"),
+        (lambda: torch.cuda.utilization(), "torch.cuda.utilization"),
+    ],
+)
+def test_what_is_not_simulated_says_so_by_name(call, named):
+    if lab.gpu.use().kind == "real":
+        pytest.skip("about the simulated GPU")
+    with pytest.raises(RuntimeError, match="simulated GPU doesn't have") as caught:
+        call()
+    assert named in str(caught.value)

@@ -1,0 +1,115 @@
+"""Allocated, reserved, peak, out of memory."""
+
+import pytest
+import torch
+from torch import nn
+
+import lab.gpu
+
+pytestmark = pytest.mark.gpu
+MIB = 2**20
+
+
+def test_allocated_rises_with_tensors_and_falls_when_they_go():
+    before = torch.cuda.memory_allocated()
+    a = torch.empty(4 * MIB, dtype=torch.uint8, device="cuda")
+    assert torch.cuda.memory_allocated() - before == 4 * MIB
+    view = a[:100]
+    del a
+    assert torch.cuda.memory_allocated() - before == 4 * MIB
+    del view
+    assert torch.cuda.memory_allocated() == before
+
+
+def test_sizes_are_rounded_to_512_bytes():
+    before = torch.cuda.memory_allocated()
+    keep = torch.empty(1, device="cuda")
+    assert torch.cuda.memory_allocated() - before == 512
+    del keep
+
+
+def test_the_peak_stays_until_it_is_reset():
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    big = torch.empty(32 * MIB, dtype=torch.uint8, device="cuda")
+    del big
+    assert torch.cuda.max_memory_allocated() - before == 32 * MIB
+    torch.cuda.reset_peak_memory_stats()
+    assert torch.cuda.max_memory_allocated() == before
+
+
+def test_reserved_stays_after_a_free_until_the_cache_is_emptied():
+    torch.cuda.empty_cache()
+    before = torch.cuda.memory_reserved()
+    big = torch.empty(64 * MIB, dtype=torch.uint8, device="cuda")
+    del big
+    assert torch.cuda.memory_reserved() - before == 64 * MIB
+    torch.cuda.empty_cache()
+    assert torch.cuda.memory_reserved() == before
+
+
+def test_a_freed_block_is_used_again():
+    torch.cuda.empty_cache()
+    a = torch.empty(30 * MIB, dtype=torch.uint8, device="cuda")
+    reserved = torch.cuda.memory_reserved()
+    del a
+    b = torch.empty(30 * MIB, dtype=torch.uint8, device="cuda")
+    assert torch.cuda.memory_reserved() == reserved
+    del b
+
+
+def test_out_of_memory_speaks_pytorchs_words_and_can_be_survived():
+    total = torch.cuda.get_device_properties(0).total_memory
+    with pytest.raises(torch.OutOfMemoryError, match=r"CUDA out of memory\. Tried to allocate"):
+        torch.empty(2 * total, dtype=torch.uint8, device="cuda")
+    assert torch.ones(2, device="cuda").sum().item() == 2
+
+
+def test_backward_needs_the_activations_and_no_grad_does_not():
+    net = nn.Sequential(*[nn.Sequential(nn.Linear(256, 256), nn.ReLU()) for _ in range(8)]).to("cuda")
+    x = torch.randn(1024, 256, device="cuda")
+
+    def peak(step):
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        step()
+        return torch.cuda.max_memory_allocated() - before
+
+    def without_grad():
+        with torch.no_grad():
+            net(x)
+
+    assert peak(lambda: net(x).sum().backward()) > 2 * peak(without_grad)
+
+
+def test_statistics_and_summary_have_pytorchs_form():
+    keep = torch.empty(2 * MIB, device="cuda")
+    statistics = torch.cuda.memory_stats()
+    assert statistics["allocated_bytes.all.current"] == torch.cuda.memory_allocated()
+    assert statistics["reserved_bytes.all.current"] == torch.cuda.memory_reserved()
+    assert "Allocated memory" in torch.cuda.memory_summary()
+    free, total = torch.cuda.mem_get_info()
+    assert 0 <= free <= total
+    del keep
+
+
+def test_the_counters_return_to_zero_change_after_training_steps():
+    net = nn.Linear(64, 64).to("cuda")
+    x = torch.randn(32, 64, device="cuda")
+    net(x).sum().backward()
+    net.zero_grad()
+    before = torch.cuda.memory_allocated()
+    for _ in range(5):
+        net(x).sum().backward()
+        net.zero_grad()
+    assert torch.cuda.memory_allocated() == before
+
+
+def test_the_simulated_card_is_small_enough_to_run_out_of():
+    if lab.gpu.use().kind == "real":
+        pytest.skip("about the simulated card")
+    kept = []
+    with pytest.raises(torch.OutOfMemoryError):
+        for _ in range(100):
+            kept.append(torch.empty(16 * MIB, dtype=torch.uint8, device="cuda"))
+    assert 1 < len(kept) < 64

@@ -1,0 +1,133 @@
+"""What the lab writes down about a program."""
+
+import time
+
+import pytest
+import torch
+
+from lab import observe
+from torch.profiler import ProfilerActivity, profile
+
+pytestmark = pytest.mark.gpu
+
+
+def seen(act, *whats):
+    observe.start()
+    act()
+    return [event for event in observe.finish() if event["what"] in whats]
+
+
+def matmuls(count=10):
+    a = torch.randn(256, 256, device="cuda")
+    torch.cuda.synchronize()
+    return lambda: [a @ a for _ in range(count)][-1]
+
+
+def test_a_clock_read_says_whether_the_gpu_was_busy():
+    work = matmuls(20)
+
+    def act():
+        time.perf_counter()
+        work()
+        time.perf_counter()
+        torch.cuda.synchronize()
+        time.perf_counter_ns()
+
+    reads = seen(act, "clock_read")
+    assert [(event["call"], event["gpu_busy"]) for event in reads] == [
+        ("time.perf_counter", False),
+        ("time.perf_counter", True),
+        ("time.perf_counter_ns", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("read", "call"),
+    [
+        (lambda t: t[0, 0].item(), "Tensor.item"),
+        (lambda t: t.tolist(), "Tensor.tolist"),
+        (lambda t: t.cpu(), "Tensor.cpu"),
+        (lambda t: t.to("cpu"), "Tensor.to"),
+        (lambda t: bool(t[0, 0] > 0), "Tensor.__bool__"),
+        (lambda t: float(t[0, 0]), "Tensor.__float__"),
+        (lambda t: f"{t[0, 0]}", "Tensor.__format__"),
+        (lambda t: repr(t), "Tensor.__repr__"),
+    ],
+)
+def test_each_host_read_is_one_event(read, call):
+    y = matmuls(3)()
+    found = seen(lambda: read(y), "host_read")
+    assert [event["call"] for event in found] == [call]
+
+
+def test_reading_a_cpu_tensor_is_no_host_read():
+    assert seen(lambda: torch.ones(1).item(), "host_read", "wait") == []
+
+
+@pytest.mark.parametrize(
+    ("wait", "call"),
+    [
+        (lambda: torch.cuda.synchronize(), "torch.cuda.synchronize"),
+        (lambda: torch.accelerator.synchronize(), "torch.accelerator.synchronize"),
+        (lambda: torch.cuda.current_stream().synchronize(), "torch.cuda.Stream.synchronize"),
+    ],
+)
+def test_each_wait_is_one_event(wait, call):
+    work = matmuls(10)
+
+    def act():
+        work()
+        wait()
+
+    found = seen(act, "wait")
+    assert [event["call"] for event in found] == [call]
+    assert found[0]["waited_s"] > 0
+
+
+def test_profilers_and_their_activities_are_seen():
+    work = matmuls(2)
+
+    def act():
+        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True):
+            work()
+
+    found = seen(act, "profiler_start", "profiler_stop")
+    assert [event["what"] for event in found] == ["profiler_start", "profiler_stop"]
+    assert found[0]["activities"] == ["CPU", "CUDA"]
+    assert found[0]["record_shapes"]
+
+
+def test_the_profilers_own_clock_reads_and_waits_are_not_the_learners():
+    work = matmuls(2)
+
+    def act():
+        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as prof:
+            work()
+        prof.key_averages()
+
+    assert seen(act, "clock_read") == []
+
+
+def test_memory_reads_and_resets_are_seen():
+    def act():
+        torch.cuda.reset_peak_memory_stats()
+        torch.cuda.max_memory_allocated()
+
+    found = seen(act, "peak_reset", "memory_read")
+    assert [event["what"] for event in found] == ["peak_reset", "memory_read"]
+
+
+def test_events_are_numbered_and_in_order():
+    work = matmuls(3)
+    observe.start()
+    work()
+    torch.cuda.synchronize()
+    events = observe.finish()
+    assert [event["n"] for event in events] == list(range(len(events)))
+
+
+def test_nothing_is_written_down_when_nobody_observes():
+    observe.start()
+    observe.finish()
+    matmuls(1)()
+    assert observe.finish() == []

@@ -1,0 +1,193 @@
+"""Launching is not working: the clock, waiting, events and streams."""
+
+import time
+import timeit
+
+import pytest
+import torch
+
+import lab.gpu
+from lab import observe
+
+pytestmark = pytest.mark.gpu
+SIZE = 512 if lab.gpu.in_use is None or lab.gpu.in_use.kind == "simulated" else 4096
+
+
+def chain(length=10, size=SIZE):
+    a = torch.randn(size, size, device="cuda") / size**0.5
+    x = a
+    torch.cuda.synchronize()
+    return lambda: [x @ a for _ in range(length)][-1]
+
+
+def test_an_unsynchronised_timer_reads_less_than_a_fifth_of_a_synchronised_one():
+    work = chain(20)
+    work()
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    work()
+    unsynchronised = time.perf_counter() - begin
+    torch.cuda.synchronize()
+    assert unsynchronised < (time.perf_counter() - begin) / 5
+
+
+def test_a_synchronised_timer_reads_the_sum_of_the_kernels():
+    if lab.gpu.use().kind == "real":
+        pytest.skip("a real GPU doesn't tell each kernel's duration here")
+    work = chain(20)
+    observe.start()
+    begin = time.perf_counter()
+    work()
+    torch.cuda.synchronize()
+    elapsed = time.perf_counter() - begin
+    kernels = [event for event in observe.finish() if event["what"] == "launch"]
+    assert len(kernels) == 20
+    assert elapsed == pytest.approx(sum(event["end_s"] - event["begin_s"] for event in kernels), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        lambda y: torch.cuda.synchronize(),
+        lambda y: torch.cuda.synchronize("cuda"),
+        lambda y: torch.accelerator.synchronize(),
+        lambda y: torch.cuda.current_stream().synchronize(),
+        lambda y: y[0, 0].item(),
+        lambda y: y.sum().tolist(),
+        lambda y: y.cpu(),
+        lambda y: y.to("cpu"),
+        lambda y: repr(y),
+        lambda y: bool(y[0, 0] > 0),
+        lambda y: float(y[0, 0]),
+        lambda y: int(y[0, 0]),
+        lambda y: f"{y[0, 0]:.3f}",
+        lambda y: y.nonzero(),
+        lambda y: y[y > 0],
+    ],
+)
+def test_what_needs_a_result_waits_for_it(wait):
+    y = chain(10)()
+    assert not torch.cuda.current_stream().query()
+    wait(y)
+    assert torch.cuda.current_stream().query()
+
+
+@pytest.mark.parametrize(
+    "go_on", [lambda y: y + 1, lambda y: y.sum(), lambda y: y.view(-1), lambda y: y.shape, lambda y: y.detach()]
+)
+def test_what_needs_no_result_goes_on_at_once(go_on):
+    y = chain(20)()
+    go_on(y)
+    assert not torch.cuda.current_stream().query()
+
+
+def test_events_measure_milliseconds_on_the_gpu():
+    work = chain(20)
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin = time.perf_counter()
+    start.record()
+    work()
+    end.record()
+    end.synchronize()
+    elapsed_ms = (time.perf_counter() - begin) * 1000
+    assert start.elapsed_time(end) == pytest.approx(elapsed_ms, rel=0.2)
+
+
+def test_events_refuse_what_they_cannot_answer():
+    with pytest.raises((ValueError, RuntimeError), match="enable_timing"):
+        torch.cuda.Event().elapsed_time(torch.cuda.Event())
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    with pytest.raises((ValueError, RuntimeError), match="recorded"):
+        start.elapsed_time(end)
+    work = chain(20)
+    start.record()
+    work()
+    end.record()
+    assert not end.query()
+    with pytest.raises((ValueError, RuntimeError), match=r"completed|not ready"):
+        start.elapsed_time(end)
+
+
+def test_streams_overlap_and_wait_for_one_another():
+    work = chain(10)
+    one, other = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(one):
+        work()
+    assert not one.query()
+    assert other.query()
+    other.wait_stream(one)
+    with torch.cuda.stream(other):
+        torch.ones(1, device="cuda").add_(1)
+    assert not other.query()
+    other.synchronize()
+    assert one.query()
+
+
+def test_timeit_and_benchmark_timer_use_the_same_clock():
+    from torch.utils import benchmark
+
+    work = chain(10)
+    work()
+    torch.cuda.synchronize()
+
+    def synchronised():
+        work()
+        torch.cuda.synchronize()
+
+    by_timeit = min(timeit.repeat(synchronised, number=1, repeat=3))
+    by_timer = benchmark.Timer("work()", globals={"work": work}).timeit(3).median
+    assert by_timer == pytest.approx(by_timeit, rel=0.3)
+
+
+def test_all_clocks_agree():
+    before = time.perf_counter(), time.perf_counter_ns(), time.time(), time.monotonic()
+    chain(20)()
+    torch.cuda.synchronize()
+    after = time.perf_counter(), time.perf_counter_ns(), time.time(), time.monotonic()
+    elapsed = [(b - a) * scale for a, b, scale in zip(before, after, (1, 1e-9, 1, 1), strict=True)]
+    assert elapsed == pytest.approx([elapsed[0]] * 4, rel=0.05)
+
+
+def test_sleeping_counts_on_the_labs_clock():
+    begin = time.perf_counter()
+    time.sleep(0.05)  # the case itself: real waiting is real time
+    assert time.perf_counter() - begin >= 0.049
+
+
+def test_half_precision_multiplies_several_times_faster():
+    if lab.gpu.use().kind == "real":
+        pytest.skip("depends on the real GPU's tensor cores")
+    seconds = {}
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        a = torch.randn(512, 512, device="cuda").to(dtype)
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(5):
+            a @ a
+        torch.cuda.synchronize()
+        seconds[dtype] = time.perf_counter() - begin
+    assert seconds[torch.float32] > 3 * seconds[torch.float16]
+    assert seconds[torch.float32] > 3 * seconds[torch.bfloat16]
+
+
+def test_pinned_copies_are_faster_and_can_be_asynchronous():
+    host = torch.randn(2**20)
+    pinned = host.pin_memory()
+    assert pinned.is_pinned()
+    assert not host.is_pinned()
+    pinned.to("cuda", non_blocking=True)
+    assert not torch.cuda.current_stream().query()
+    torch.cuda.synchronize()
+    host.to("cuda")
+    assert torch.cuda.current_stream().query()
+
+
+def test_a_full_launch_queue_blocks_the_host():
+    if lab.gpu.use().kind == "real":
+        pytest.skip("the depth of a real queue isn't documented")
+    a = torch.ones(256, 256, device="cuda")
+    b = [a @ a for _ in range(1500)]
+    left_s = observe.gpu_left_s()
+    one = (2 * 256**3) / 25e9
+    assert len(b) == 1500
+    assert left_s < 1100 * one
