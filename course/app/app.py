@@ -1,0 +1,377 @@
+"""The terminal app: which screen is shown, and the one program that may run at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.content import Content
+from textual.reactive import var
+from textual.screen import Screen
+from textual.worker import Worker
+
+from course.app.screens.base import CourseScreen
+from course.app.themes import DARK, LIGHT, WITHOUT_COLOUR
+from course.progress import Progress, ProgressError
+from course.workspace import Workspace, WorkspaceError, write_atomically
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from course.app.grading import Grader
+    from course.catalog import Catalog, Step
+
+AT_MAP = "at_map"
+
+
+@dataclass
+class FailedRun:
+    """A run that couldn't even begin, in the form of a run's result."""
+
+    message: str
+    status: str = "crashed"
+    exit_code: int | None = None
+    duration_s: float = 0.0
+    gpu: Any = None
+
+
+def _commands() -> type[Provider]:
+    from course.app.commands import CourseCommands
+
+    return CourseCommands
+
+
+class CourseApp(App[None]):
+    """Profile First in the terminal."""
+
+    TITLE = "Profile First"
+    CSS_PATH = "app.tcss"
+    COMMANDS = App.COMMANDS | {_commands}
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-short"), (22, "-tall")]  # noqa: RUF012
+    PAUSE_GC_ON_SCROLL = True
+    BINDINGS: ClassVar = [
+        Binding("ctrl+q", "quit", "Quit", id="quit", priority=True, tooltip="Leave; everything is kept"),
+        Binding("ctrl+c", "help_quit", show=False, system=True),
+    ]
+
+    gpu_in_words: var[str] = var("")
+    """The GPU in use, as the header says it."""
+
+    def __init__(
+        self, catalog: Catalog, workspace: Workspace, progress: Progress, make_grader: Callable[[], Grader]
+    ) -> None:
+        super().__init__()
+        self.catalog = catalog
+        self.workspace = workspace
+        self.progress = progress
+        self.job: str | None = None
+        """What runs now, or None."""
+        self._make_grader = make_grader
+        self._grader: Grader | None = None
+        self._grader_started: Worker[None] | None = None
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = self._first_theme()
+        self.set_reactive(CourseApp.gpu_in_words, self._gpu_before())
+
+    # Beginning and end
+
+    def _first_theme(self) -> str:
+        if "TEXTUAL_THEME" in os.environ:
+            return self.theme
+        if os.environ.get("NO_COLOR"):
+            return WITHOUT_COLOUR
+        kept = self.progress.setting("theme")
+        return kept if kept in self.available_themes else DARK.name
+
+    def _first_screen(self) -> Screen[Any]:
+        """The screen that was open last."""
+        place = self.progress.place()
+        step = self.catalog.step(f"{place.lesson}/{place.step}") if place else None
+        if step is None or self.progress.setting(AT_MAP) == "yes":
+            return self._home()
+        if step.kind == "exercise":
+            from course.app.screens.exercise import ExerciseScreen
+
+            return ExerciseScreen(step, resumed=True)
+        return self._screen_for(step)
+
+    def on_mount(self) -> None:
+        # Textual's own first screen stays below, empty: a first screen can't be switched for another one.
+        self.push_screen(self._first_screen())
+        self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
+        if self.progress.notice:
+            self.notify(self.progress.notice, severity="warning", timeout=15, markup=False)
+        for name in ("SIGHUP", "SIGTERM"):
+            if number := getattr(signal, name, None):
+                with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                    asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
+        # The grader's process is started after the first frame, so that the app is there at once.
+        self.call_after_refresh(self._start_grader)
+
+    def _keep_theme(self, name: str) -> None:
+        if not os.environ.get("NO_COLOR"):
+            with contextlib.suppress(ProgressError):
+                self.progress.set("theme", name)
+
+    def _told_to_end(self) -> None:
+        """The terminal was closed or the system ends the program: keep everything, then go."""
+        self._leave_screens()
+        self.progress.close()
+        if self._grader is not None:
+            self._grader_task = asyncio.get_running_loop().create_task(self._grader.close())
+        # The terminal may be gone, so that an orderly end could wait for it for ever.
+        asyncio.get_running_loop().call_later(1.0, os._exit, 0)
+        self.exit()
+
+    async def action_quit(self) -> None:
+        self._leave_screens()
+        self.exit()
+
+    def _leave_screens(self) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, CourseScreen) and screen.is_mounted:
+                screen.leave()
+
+    async def on_unmount(self) -> None:
+        if self._grader is not None:
+            with contextlib.suppress(Exception):
+                await self._grader.close()
+
+    # The GPU
+
+    def _gpu_before(self) -> str:
+        """The GPU of the last time, until the grader's process says which one it is now."""
+        if os.environ.get("PROFILE_FIRST_GPU", "auto") == "auto" and (kept := self.progress.setting("gpu")):
+            return kept
+        return "looking for a GPU…"
+
+    def _start_grader(self) -> None:
+        self._grader_started = self.run_worker(self._grader_work(), group="grader", exit_on_error=False)
+
+    async def _grader_work(self) -> None:
+        try:
+            self._grader = self._make_grader()
+            self._grader.on_ready = self._name_gpu
+            await self._grader.start()
+        except Exception as error:
+            self.gpu_in_words = "no grader"
+            self.notify(f"{error}\n'profile-first doctor' says more.", severity="error", timeout=15, markup=False)
+            raise
+
+    def _name_gpu(self, gpu: Any) -> None:
+        self.gpu_in_words = gpu_in_words(gpu.kind, gpu.name)
+        if os.environ.get("PROFILE_FIRST_GPU", "auto") == "auto":
+            self.progress.set("gpu", self.gpu_in_words)
+
+    # Going from screen to screen
+
+    def here(self, step: Step) -> None:
+        """The learner is at this step now."""
+        self.progress.move_to(step.lesson, step.name)
+        self.progress.set(AT_MAP, "no")
+
+    def go_to(self, step: Step) -> None:
+        """Show a step, on the screen that is there if it is of the right kind."""
+        screen = self.screen
+        if type(screen) is self._screen_type(step) and not getattr(screen, "aside", False):
+            screen.show(step)  # type: ignore[attr-defined]
+        else:
+            self._change_to(self._screen_for(step))
+
+    def go_to_lesson(self, lesson_id: str) -> None:
+        """Show a lesson where the learner stopped in it."""
+        lesson, place = self.catalog.lesson(lesson_id), self.progress.place(lesson_id)
+        if lesson:
+            index = lesson.index(place.step) if place else None
+            self.go_to(lesson.steps[index or 0])
+
+    def go_after(self, step: Step) -> None:
+        following = self.catalog.after(step)
+        if following:
+            self.go_to(following)
+        else:
+            self.go_to_course_recap()
+
+    def go_before(self, step: Step) -> None:
+        before = self.catalog.before(step)
+        if before:
+            self.go_to(before)
+        else:
+            self.go_home()
+
+    def go_home(self) -> None:
+        self.progress.set(AT_MAP, "yes")
+        self._change_to(self._home())
+
+    def go_to_course_recap(self) -> None:
+        from course.app.screens.recap import CourseRecapScreen
+
+        self.progress.set(AT_MAP, "yes")
+        self._change_to(CourseRecapScreen())
+
+    def show_aside(self, card: str) -> None:
+        """Show a card on top of what is there; escape goes back."""
+        from course.app.screens.lesson import LessonScreen
+
+        step = self.catalog.step(card)
+        if step is None:
+            self.notify(f"There is no card {card}.", severity="warning", markup=False)
+        else:
+            self.push_screen(LessonScreen(step, aside=True))
+
+    def _change_to(self, screen: Screen[Any]) -> None:
+        self._leave_screens()
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+        self.switch_screen(screen)
+
+    def _home(self) -> Screen[Any]:
+        from course.app.screens.home import HomeScreen
+
+        return HomeScreen()
+
+    def _screen_type(self, step: Step) -> type[Screen[Any]]:
+        # Each kind of screen is imported when it is first shown: the editor's grammar alone takes a fifth of a second.
+        match step.kind:
+            case "card":
+                from course.app.screens.lesson import LessonScreen
+
+                return LessonScreen
+            case "exercise":
+                from course.app.screens.exercise import ExerciseScreen
+
+                return ExerciseScreen
+            case "quiz":
+                from course.app.screens.quiz import QuizScreen
+
+                return QuizScreen
+            case "recap":
+                from course.app.screens.recap import RecapScreen
+
+                return RecapScreen
+
+    def _screen_for(self, step: Step) -> Screen[Any]:
+        return self._screen_type(step)(step)  # type: ignore[arg-type]
+
+    # Running
+
+    def may_begin(self) -> bool:
+        """Whether nothing runs; if something does, say so."""
+        if self.job is None:
+            return True
+        self.notify(f"{self.job} still goes on. F8 stops it.", severity="warning", timeout=4, markup=False)
+        return False
+
+    async def run_file(self, path: Path, on_output: Callable[[str], None]) -> Any:
+        """Run a file with the GPU; the result says how it ended, also when it couldn't begin."""
+        return await self._do("The program", lambda grader: grader.run(path, on_output))
+
+    async def run_card(self, step: Step, code: str, on_output: Callable[[str], None]) -> Any:
+        """Run a card's code."""
+        path = self.workspace.folder.parent / "cards" / step.lesson / f"{step.name}.py"
+        try:
+            write_atomically(path, code + "\n")
+        except WorkspaceError as error:
+            return FailedRun(str(error))
+        return await self.run_file(path, on_output)
+
+    async def check_file(self, exercise: str, path: Path) -> tuple[Any, Content]:
+        """The verdict on a file, recorded; or None, and why there is none."""
+        verdict = await self._do("The check", lambda grader: grader.check(exercise, path))
+        if isinstance(verdict, FailedRun):
+            style = "$text-warning" if verdict.status == "cancelled" else "$text-error"
+            return None, Content.styled(verdict.message, style)
+        from course.app.grading import verdict_json
+
+        self.progress.record(verdict_json(verdict))
+        return verdict, Content("")
+
+    async def _do(self, label: str, request: Callable[[Grader], Any]) -> Any:
+        self.job = label
+        self.screen.refresh_bindings()
+        try:
+            if self._grader_started is not None:
+                await self._grader_started.wait()
+            assert self._grader is not None
+            return await request(self._grader)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            cancelled = type(error).__name__ == "Cancelled"
+            return FailedRun("■ Stopped." if cancelled else str(error), "cancelled" if cancelled else "crashed")
+        finally:
+            self.job = None
+            self.screen.refresh_bindings()
+
+    def stop_job(self) -> None:
+        """Stop what runs; its result then says that it was stopped."""
+        if self.job is not None and self._grader is not None:
+            self.run_worker(self._grader.cancel(), group="cancel", exit_on_error=False)
+
+    # Commands, keys, copying
+
+    def action_help(self) -> None:
+        from course.app.screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.screen))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        for command in super().get_system_commands(screen):
+            if command.title not in ("Keys", "Maximize", "Minimize"):
+                yield command
+        yield SystemCommand("Course map", "All lessons, and what was done of them", self.go_home)
+        yield SystemCommand("Course recap", "What the course taught, and all points", self.go_to_course_recap)
+
+    def get_key_display(self, binding: Binding) -> str:
+        display = super().get_key_display(binding)
+        return display.upper() if display[0] == "f" and display[1:].isdigit() else display
+
+    def copy(self, text: str) -> None:
+        """Copy text to the clipboard of the terminal, also through tmux."""
+        self.copy_to_clipboard(text)
+        if os.environ.get("TMUX"):
+            self.run_worker(_copy_in_tmux(text), group="copy", exit_on_error=False)
+        self.notify("Copied, if your terminal lets programs copy.", timeout=3)
+
+
+async def _copy_in_tmux(text: str) -> None:
+    pipe = asyncio.subprocess.PIPE
+    nothing = asyncio.subprocess.DEVNULL
+    with contextlib.suppress(OSError):
+        process = await asyncio.create_subprocess_exec(
+            "tmux", "load-buffer", "-w", "-", stdin=pipe, stdout=nothing, stderr=nothing
+        )
+        await process.communicate(text.encode())
+
+
+def gpu_in_words(kind: str, name: str) -> str:
+    """The GPU as every screen names it."""
+    if kind == "simulated":
+        return name if "simulated" in name.lower() else f"simulated GPU · {name}"
+    return f"real GPU · {name}"
+
+
+def run_app() -> None:
+    """Open the course where it was left."""
+    import gc
+
+    from course import catalog, progress, workspace
+    from course.app.grading import real_grader
+
+    # Nothing made while starting is garbage: collecting it would only delay the first frame.
+    gc.disable()
+    with progress.at_home() as kept:
+        app = CourseApp(catalog.load(), workspace.at_home(), kept, real_grader)
+        app.call_later(gc.enable)
+        app.run()

@@ -1,0 +1,95 @@
+"""What the app asks of the grader, so that the app can be tested with another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class RunResult(Protocol):
+    """How a run ended."""
+
+    status: Any
+    exit_code: Any
+    duration_s: Any
+    gpu: Any
+    message: Any
+
+
+class Grader(Protocol):
+    """Runs and grades the learner's files; requests are done one after another."""
+
+    on_ready: Callable[[Any], None] | None
+    """Called with the GPU in use (`kind`, `name`) once that is known."""
+
+    async def start(self) -> None: ...
+    async def run(self, path: Path, on_output: Callable[[str], None]) -> Any: ...
+    async def check(self, exercise: str, path: Path, seed: int | None = None) -> Any: ...
+    async def cancel(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+def real_grader() -> Grader:
+    """The grader's own client; its service starts in another process."""
+    from grader.client import Grader as Client
+
+    return Client()
+
+
+def verdict_json(verdict: Any) -> dict[str, Any]:
+    """A verdict as the plain JSON that progress keeps."""
+    if isinstance(verdict, Mapping):
+        return dict(verdict)
+    from grader.verdict import to_plain
+
+    return to_plain(verdict)
+
+
+def card_of(mistake: str | None) -> str | None:
+    """The `<lesson>/<card>` that explains a mistake."""
+    if not mistake:
+        return None
+    from grader.mistakes import misconceptions
+
+    known = misconceptions().get(mistake)
+    return known.card if known else None
+
+
+def first_explanation(verdict: Mapping[str, Any]) -> str | None:
+    """The card that explains the first failed check that has one."""
+    checks: Sequence[Mapping[str, Any]] = verdict["checks"]
+    return next((card for check in checks if not check["passed"] and (card := card_of(check["mistake"]))), None)
+
+
+def shuffled_questions(lesson: str, seed: int) -> list[Any]:
+    """The questions of a lesson's quiz in their order, each with its choices shuffled by the attempt's seed."""
+    import random
+
+    from msgspec.structs import replace
+
+    from grader.quiz import read_questions
+
+    shuffled = []
+    for question in read_questions(lesson):
+        choices = list(question.choices)
+        random.Random(f"{seed} {question.id}").shuffle(choices)
+        shuffled.append(replace(question, choices=choices))
+    return shuffled
+
+
+def quiz_results(lesson: str, answers_file: Path) -> list[Any]:
+    """For each question whether it is answered right, and the reason for the answer given."""
+    from grader.quiz import grade_quiz
+
+    _, results = grade_quiz(f"{lesson}/quiz", answers_file.read_bytes())
+    return list(results)
+
+
+def quiz_verdict(lesson: str, answers_file: Path, seed: int) -> dict[str, Any]:
+    """The grader's verdict on the answers. No learner code runs for it, so it needs no process of its own."""
+    from typing import cast
+
+    from grader.check import check
+
+    return verdict_json(check(f"{lesson}/quiz", answers_file, seed=seed, runner=cast(Any, None)))

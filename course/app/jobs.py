@@ -1,0 +1,92 @@
+"""Runs and checks in words: what to say when one has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from textual.content import Content
+
+from course.app.grading import RunResult, card_of
+from course.app.prose import QUIET, Block, Text
+
+STATUS_WORDS = {
+    "passed": ("✓ Passed", "bold $text-success"),
+    "failed": ("✗ Not yet", "bold $text-warning"),
+    "error": ("✗ Stopped by an error", "bold $text-error"),
+    "timeout": ("✗ Ran out of time", "bold $text-error"),
+    "crashed": ("✗ Ended early", "bold $text-error"),
+}
+
+
+def run_summary(result: RunResult, printed: bool) -> Content:
+    """One line about how a run ended."""
+    took = f" after {result.duration_s:.1f} s" if result.duration_s else ""
+    status = str(result.status)
+    if status == "finished" and result.exit_code == 0:
+        nothing = "" if printed else " It printed nothing."
+        return Content.assemble(("✓ Finished", "$text-success"), f"{took}.{nothing}")
+    if status == "finished":
+        return Content.assemble(("✗ Ended with an error", "$text-error"), f"{took}, exit code {result.exit_code}.")
+    if status == "cancelled":
+        return Content.assemble(("■ Stopped", "$text-warning"), f"{took}.")
+    words = {
+        "timeout": "Ran out of time",
+        "crashed": "Ended early",
+        "too_much_output": "Stopped: too much output",
+    }.get(status, status)
+    return Content.assemble((f"✗ {words}", "$text-error"), f"{took}. ", str(result.message or ""))
+
+
+def points_in_words(points: int, max_points: int) -> str:
+    return f"{points} of {max_points} point{'' if max_points == 1 else 's'}"
+
+
+def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
+    """A verdict to read: each check with its mark, and under a failed one what was observed.
+
+    `then` says which key goes on; it is shown when the exercise is passed.
+    """
+    words, style = STATUS_WORDS[verdict["status"]]
+    blocks: list[Block] = [
+        Text(Content.assemble((words, style), f"  {points_in_words(verdict['points'], verdict['max_points'])}"))
+    ]
+    explained = False
+    told: set[str] = set()
+    for check in verdict["checks"]:
+        mark = Content.styled("✓ ", "$text-success") if check["passed"] else Content.styled("✗ ", "$text-error")
+        points = f"  {check['points']}/{check['max_points']}"
+        name = Content.assemble(check["name"], (points, QUIET))
+        blocks.append(Text(name, mark, after_gap=check is verdict["checks"][0]))
+        message = check["message"]
+        # A run that failed as a whole fails every check with the same words: say them once.
+        if not message or check["passed"] or message in told:
+            continue
+        told.add(message)
+        for line in message.splitlines():
+            indent = len(line) - len(line.lstrip())
+            bar = Content.assemble(("│ ", "$text-error"), " " * indent)
+            blocks.append(Text(Content(line.lstrip()), bar, indent=2, after_gap=False))
+        if card := card_of(check["mistake"]):
+            label = "Read the card on this" if explained else "Read the card on this: Ctrl+O"
+            explained = True
+            blocks.append(Text(_link(label, card), Content.styled("→ ", "$text-accent"), indent=2, after_gap=False))
+    if verdict["status"] == "passed":
+        blocks.append(Text(Content.styled(then, "bold")))
+    else:
+        blocks.append(Text(Content.styled("Change the code and press F6 again; F7 gives a hint.", QUIET)))
+    return blocks
+
+
+def check_summary(verdict: Mapping[str, Any]) -> Content:
+    """One line about where a check ran and how long it took."""
+    gpu = verdict.get("gpu")
+    on = f" on the {gpu['kind']} GPU {gpu['name']}" if gpu else ""
+    return Content.styled(f"Checked{on} in {verdict['duration_s']:.1f} s", QUIET)
+
+
+def _link(label: str, card: str) -> Content:
+    from textual.style import Style
+
+    meta = Style.from_meta({"@click": f"screen.open_card({card!r})"})
+    return Content.styled(label, "underline $text-accent").stylize(meta)

@@ -1,0 +1,88 @@
+"""What all screens of the course share: the header, the footer, and a notice where the terminal is too small."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from course.app.widgets.header import CourseHeader
+
+if TYPE_CHECKING:
+    from course.app.app import CourseApp
+    from course.catalog import Step
+
+TOO_SMALL = "The course needs at least 60 columns and 16 rows.\nMake the window larger; nothing is lost."
+
+
+class CourseScreen(Screen[None]):
+    """A full screen: header, body, footer."""
+
+    EXPLAINS: ClassVar[str] = ""
+    """What the screen is for, as the help shows it."""
+
+    ESCAPE_TO_MINIMIZE = False
+
+    def compose(self) -> ComposeResult:
+        yield CourseHeader()
+        yield from self.body()
+        yield Footer()
+        yield Static(TOO_SMALL, id="too-small", markup=False)
+
+    def body(self) -> ComposeResult:
+        """The widgets between header and footer."""
+        yield from ()
+
+    @property
+    def course(self) -> CourseApp:
+        """The app, as what it is."""
+        return cast("CourseApp", self.app)
+
+    @property
+    def header(self) -> CourseHeader:
+        return self.query_one(CourseHeader)
+
+    def leave(self) -> None:
+        """Called before another screen takes the place of this one, and before the app ends: keep everything."""
+
+
+class StepScreen(CourseScreen):
+    """A screen that shows one step of a lesson."""
+
+    def __init__(self, step: Step) -> None:
+        super().__init__()
+        self.step = step
+
+    def on_mount(self) -> None:
+        self.show(self.step)
+
+    def show(self, step: Step) -> None:
+        """Show this step in place of the one before."""
+        self.step = step
+        lesson = self.course.catalog.lesson(step.lesson)
+        assert lesson is not None
+        self.header.place = Content.assemble((f"{lesson.number}  ", "$text-accent"), (lesson.title, "bold"))
+        self.course.here(step)
+
+    @property
+    def step_of_steps(self) -> Content:
+        """Where in the lesson this step is, as dots and in numbers."""
+        lesson = self.course.catalog.lesson(self.step.lesson)
+        assert lesson is not None
+        at = lesson.index(self.step.name) or 0
+        dots = "".join("━" if number <= at else "─" for number in range(len(lesson.steps)))
+        return Content.assemble(
+            (dots[: at + 1], "$text-primary"), (dots[at + 1 :], "$foreground 60%"), f"  {at + 1} of {len(lesson.steps)}"
+        )
+
+    def action_next_step(self) -> None:
+        self.course.go_after(self.step)
+
+    def action_previous_step(self) -> None:
+        self.course.go_before(self.step)
+
+    def action_to_map(self) -> None:
+        self.course.go_home()

@@ -1,0 +1,442 @@
+"""An exercise: the task, the learner's code, what it prints and what the checks say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+
+from course.app.grading import first_explanation, verdict_json
+from course.app.jobs import check_summary, points_in_words, run_summary, verdict_blocks
+from course.app.prose import Block, Text, heading, parse
+from course.app.screens.base import StepScreen
+from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.app.widgets.editor import Editor
+from course.app.widgets.job import JobPanel, StatusLine
+from course.app.widgets.prose import Prose
+from course.progress import Caret, status_of
+from course.workspace import WorkspaceError
+
+if TYPE_CHECKING:
+    from course.catalog import Step
+
+PANES = ("task", "code", "output")
+EDITOR_HINT = "Tab indents · Esc leaves the editor"
+
+
+class TaskScroll(VerticalScroll):
+    """The task and the hints; scrolls with the arrows, j and k."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("j", "scroll_down", "Scroll down", show=False, id="task.down"),
+        Binding("k", "scroll_up", "Scroll up", show=False, id="task.up"),
+    ]
+
+
+class VerdictView(VerticalScroll):
+    """What the checks say; scrolls with the arrows, j and k."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("j", "scroll_down", "Scroll down", show=False, id="verdict.down"),
+        Binding("k", "scroll_up", "Scroll up", show=False, id="verdict.up"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield Prose(id="verdict-text")
+
+    def show(self, blocks: Sequence[Block]) -> None:
+        """Show a verdict."""
+        self.query_one(Prose).show(blocks)
+        self.scroll_home(animate=False)
+
+
+class ExerciseScreen(StepScreen):
+    """Task, code and output; side by side where there is room, else one at a time."""
+
+    CSS_PATH = "exercise.tcss"
+    EXPLAINS = """\
+An exercise. Complete the code, run it with F5 as often as you like, and let F6 check it. The checks look at what your
+code does on the GPU, not at how fast your machine is.
+
+F2, F3 and F4 go to the task, the code and the output. In the editor, Tab indents; Escape leaves the editor, then single
+letters work as keys too. Your code is saved while you type, also when the terminal is closed.
+"""
+    BINDINGS = [  # noqa: RUF012
+        Binding("f1", "app.help", "Help", id="help", priority=True, tooltip="Show this help"),
+        Binding("question_mark", "app.help", "Help", id="help.letter", show=False),
+        Binding("f5,ctrl+r", "run", "Run", id="run", priority=True, show=False, tooltip="Run your file"),
+        Binding(
+            "f6,ctrl+g",
+            "check",
+            "Check",
+            id="check",
+            priority=True,
+            show=False,
+            tooltip="Let the grader check your file",
+        ),
+        Binding("f7,ctrl+t", "hint", "Hint", id="hint", priority=True, show=False, tooltip="Show the next hint"),
+        Binding(
+            "f8,ctrl+c",
+            "stop",
+            "Stop",
+            id="stop",
+            key_display="F8",
+            priority=True,
+            tooltip="Stop the program that runs",
+        ),
+        Binding("ctrl+n", "next_step", "Next", id="step.next", priority=True, tooltip="Go to the next step"),
+        Binding("escape", "back_out", "Back", id="back", tooltip="Leave the editor; then go to the course map"),
+        Binding("f2", "pane('task')", "Task", id="pane.task", priority=True, show=False, tooltip="To the task"),
+        Binding("f3", "pane('code')", "Code", id="pane.code", priority=True, show=False, tooltip="To the code"),
+        Binding("f4", "pane('output')", "Output", id="pane.output", priority=True, show=False, tooltip="To the output"),
+        Binding("f9", "reset", "Reset", id="reset", priority=True, tooltip="Begin again from the starter file"),
+        Binding(
+            "ctrl+o",
+            "explain",
+            "Why?",
+            id="explain",
+            priority=True,
+            show=False,
+            tooltip="Open the card on this mistake",
+        ),
+        Binding(
+            "ctrl+s",
+            "save",
+            "Save",
+            id="save",
+            priority=True,
+            show=False,
+            tooltip="Save now (it happens by itself too)",
+        ),
+        Binding("n", "next_step", "Next step", id="step.next.letter", show=False, tooltip="Go to the next step"),
+        Binding("p", "previous_step", "Step before", id="step.previous", show=False, tooltip="Go to the step before"),
+        Binding("enter,i", "pane('code')", "Edit", id="edit", show=False, tooltip="Edit the code"),
+        Binding(
+            "c", "copy_output", "Copy output", id="output.copy", show=False, tooltip="Copy what the program printed"
+        ),
+    ]
+
+    def __init__(self, step: Step, *, resumed: bool = False) -> None:
+        """
+        Args:
+            step: The exercise.
+            resumed: The course begins here because it was left here: open the pane that was open.
+        """
+        super().__init__(step)
+        self._resumed = resumed
+        self._known: str | None = None
+        """The learner's file as it was when last read or saved here; None where it can't be read."""
+        self._explanation: str | None = None
+        self._pane = "task"
+
+    def body(self) -> ComposeResult:
+        yield ActionBar(
+            *(
+                ActionButton(pane.capitalize(), f"F{n}", f"pane({pane!r})", id=f"tab-{pane}")
+                for n, pane in enumerate(PANES, 2)
+            ),
+            Spring(),
+            ActionButton("Run", "F5", "run"),
+            ActionButton("Check", "F6", "check"),
+            ActionButton("Hint", "F7", "hint", id="hint"),
+        )
+        with Horizontal(id="panes"):
+            with TaskScroll(id="task"):
+                yield Prose(id="brief")
+            with Vertical(id="work"):
+                with Vertical(id="code"):
+                    yield Editor(id="editor")
+                    yield StatusLine(id="editor-status")
+                yield JobPanel(VerdictView(id="verdict"), id="job")
+
+    @property
+    def editor(self) -> Editor:
+        return self.query_one(Editor)
+
+    @property
+    def job_panel(self) -> JobPanel:
+        return self.query_one(JobPanel)
+
+    # What is shown
+
+    def show(self, step: Step) -> None:
+        self.leave()
+        super().show(step)
+        caret = self.course.progress.caret(step.id)
+        self._load(caret)
+        self._show_task()
+        self._show_last_verdict()
+        # Coming from another step, the letter that was pressed to get here may be pressed again: not into the code.
+        self.action_pane(caret.pane if caret and self._resumed else "task")
+        self._resumed = False
+
+    def _load(self, caret: Caret | None) -> None:
+        try:
+            text = self.course.workspace.open(self.step.id)
+        except WorkspaceError as error:
+            self._known = None
+            self.editor.load("")
+            self.editor.read_only = True
+            self._tell(str(error), "$text-error")
+            return
+        self._known = text
+        self.editor.read_only = False
+        self.editor.load(text)
+        caret = caret or first_caret(text)
+        self.editor.move_cursor((caret.row, caret.column))
+        self.call_after_refresh(self.editor.scroll_to, caret.scroll_x, caret.scroll_y, animate=False)
+        self._tell("Saved")
+
+    def _show_task(self) -> None:
+        step, shown = self.step, self.course.progress.hints_shown(self.step.id)
+        blocks: list[Block] = [heading(step.title), *parse(step.text)]
+        for number, hint in enumerate(step.hints[:shown], 1):
+            blocks += [Text(Content.styled(f"Hint {number} of {len(step.hints)}", "bold $text-accent")), *parse(hint)]
+        best = self.course.progress.best().get(step.id)
+        score = {
+            "passed": f"✓ Passed, {points_in_words(best.points if best else 0, step.points)}.",
+            "attempted": f"Best so far: {points_in_words(best.points if best else 0, step.points)}.",
+            "new": f"{points_in_words(step.points, step.points).split(' of ')[1].capitalize()}.",
+        }[status_of(best)]
+        left = len(step.hints) - shown
+        hints = f" F7 gives a hint ({left} left)." if left else ""
+        blocks.append(Text(Content.styled(f"{score} F5 runs your file, F6 checks it.{hints}", "$foreground 60%")))
+        self.query_one("#brief", Prose).show(blocks)
+
+    def _show_last_verdict(self) -> None:
+        verdict = self.course.progress.last_verdict(self.step.id)
+        self.job_panel.output.clear()
+        if verdict:
+            self._show_verdict(verdict)
+        else:
+            self._explanation = None
+            self.job_panel.remove_class("-verdict")
+            self.job_panel.status.text = Content.styled("F5 runs your file, F6 checks it", "$foreground 60%")
+
+    def _show_verdict(self, verdict: Mapping[str, Any]) -> None:
+        self._explanation = first_explanation(verdict)
+        self.query_one(VerdictView).show(verdict_blocks(verdict, "Ctrl+N goes on to the next step."))
+        self.job_panel.status.text = check_summary(verdict)
+        self.job_panel.add_class("-verdict")
+        self.refresh_bindings()
+
+    def _tell(self, words: str, style: str = "$foreground 60%") -> None:
+        row, column = self.editor.cursor_location
+        hint = f"  ·  {EDITOR_HINT}" if self.editor.has_focus else "  ·  Enter or F3 edits"
+        self.query_one("#editor-status", StatusLine).text = Content.assemble(
+            (words, style), (f"  ·  line {row + 1}, column {column + 1}{hint}", "$foreground 60%")
+        )
+
+    # Keeping what was typed
+
+    @on(Editor.Settled)
+    def save(self) -> None:
+        """Save the learner's text if it changed."""
+        text = self.editor.text
+        if self._known is None or self.editor.read_only:
+            return
+        if text != self._known:
+            try:
+                backup = self.course.workspace.save(self.step.id, text, self._known)
+            except WorkspaceError as error:
+                self._tell("NOT saved", "bold $text-error")
+                self.notify(str(error), severity="error", timeout=10, markup=False)
+                return
+            self._known = text
+            if backup:
+                self.notify(f"Another program had changed the file. Its version is kept as {backup}.", markup=False)
+        self._keep_caret()
+        self._tell("Saved")
+
+    def _keep_caret(self) -> None:
+        editor = self.editor
+        row, column = editor.cursor_location
+        x, y = editor.scroll_offset
+        self.course.progress.keep_caret(self.step.id, Caret(row, column, int(x), int(y), self._pane))
+
+    def leave(self) -> None:
+        if self._known is not None:
+            self.save()
+
+    @on(Editor.Changed)
+    def _say_unsaved(self) -> None:
+        if self._known is not None and self.editor.text != self._known:
+            self._tell("Typing…", "$text-warning")
+
+    @on(Editor.SelectionChanged)
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _say_where(self) -> None:
+        if self._known is not None:
+            self._tell("Saved" if self.editor.text == self._known else "Typing…")
+
+    def on_app_focus(self) -> None:
+        self._take_over_changes()
+
+    def on_screen_resume(self) -> None:
+        if self._known is not None:
+            self._take_over_changes()
+
+    def _take_over_changes(self) -> None:
+        """Show what another editor has saved meanwhile, unless there is something unsaved here."""
+        if self._known is None or self.editor.text != self._known:
+            return
+        try:
+            text = self.course.workspace.open(self.step.id)
+        except WorkspaceError:
+            return
+        if text != self._known:
+            location = self.editor.cursor_location
+            self._known = text
+            self.editor.load(text)
+            self.editor.move_cursor(location)
+            self.notify("The file was changed by another program: this is its new text.")
+
+    # Actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "stop":
+            return self.course.job is not None
+        if action == "explain":
+            return self._explanation is not None
+        return True
+
+    def action_pane(self, pane: str) -> None:
+        """Go to the task, the code or the output."""
+        self._pane = pane if pane in PANES else "task"
+        for each in PANES:
+            self.set_class(each == self._pane, f"-{each}")
+            self.query_one(f"#tab-{each}").set_class(each == self._pane, "-active")
+        if self._pane == "code":
+            self.editor.focus()
+        elif self._pane == "task":
+            self.query_one(TaskScroll).focus()
+        elif self.job_panel.has_class("-verdict"):
+            self.query_one(VerdictView).focus()
+        else:
+            self.job_panel.output.focus()
+
+    def action_back_out(self) -> None:
+        narrow = not self.has_class("-wide")
+        if self.editor.has_focus:
+            self.set_focus(None)
+            self._tell("Saved" if self.editor.text == self._known else "Typing…")
+        elif narrow and self._pane == "output":
+            self.action_pane("code")
+        else:
+            self.course.go_home()
+
+    def action_save(self) -> None:
+        self.save()
+        if self.editor.text == self._known:
+            self.notify(f"Saved in {self.course.workspace.path(self.step.id)}", timeout=3, markup=False)
+
+    def action_hint(self) -> None:
+        shown, total = self.course.progress.hints_shown(self.step.id), len(self.step.hints)
+        if shown < total:
+            self.course.progress.show_hints(self.step.id, shown + 1)
+        self._show_task()
+        if not self.has_class("-wide"):
+            self.action_pane("task")
+        self.call_after_refresh(self.query_one(TaskScroll).scroll_end, animate=False)
+
+    def action_reset(self) -> None:
+        from course.app.screens.confirm import ConfirmScreen
+
+        question = "Begin again from the starter file?\nYour code is kept in the backups folder beside it."
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._reset()
+
+        self.app.push_screen(ConfirmScreen(question, "Reset"), answered)
+
+    def _reset(self) -> None:
+        self.save()
+        try:
+            backup = self.course.workspace.reset(self.step.id)
+        except WorkspaceError as error:
+            self.notify(str(error), severity="error", timeout=10, markup=False)
+            return
+        self._load(None)
+        self.action_pane("code")
+        if backup:
+            self.notify(f"Your code is kept as {backup}", timeout=8, markup=False)
+
+    def action_explain(self) -> None:
+        if self._explanation:
+            self.action_open_card(self._explanation)
+
+    def action_open_card(self, card: str) -> None:
+        self.course.show_aside(card)
+
+    def action_copy_output(self) -> None:
+        verdict = self.job_panel.has_class("-verdict")
+        text = self.query_one("#verdict-text", Prose).text if verdict else self.job_panel.output.text
+        self.course.copy(text)
+
+    def action_stop(self) -> None:
+        self.course.stop_job()
+
+    def action_run(self) -> None:
+        if self._may_begin():
+            self._run()
+
+    def action_check(self) -> None:
+        if self._may_begin():
+            self._check()
+
+    def _may_begin(self) -> bool:
+        if self._known is None or not self.course.may_begin():
+            return False
+        self.save()
+        return self.editor.text == self._known
+
+    def _begin(self, label: str) -> None:
+        self.job_panel.remove_class("-verdict")
+        self.job_panel.begin(label)
+        if not self.has_class("-wide"):
+            self.action_pane("output")
+
+    @work(group="job", exit_on_error=False)
+    async def _run(self) -> None:
+        step, panel = self.step, self.job_panel
+        self._begin("Running")
+        result = await self.course.run_file(self.course.workspace.path(step.id), panel.feed)
+        if self._still_on(step):
+            panel.end(run_summary(result, panel.printed))
+
+    @work(group="job", exit_on_error=False)
+    async def _check(self) -> None:
+        step, panel = self.step, self.job_panel
+        self._begin("Checking")
+        verdict, problem = await self.course.check_file(step.id, self.course.workspace.path(step.id))
+        if not self._still_on(step):
+            return
+        if verdict is None:
+            panel.end(problem)
+            return
+        plain = verdict_json(verdict)
+        panel.end(Content(""))
+        self._show_verdict(plain)
+        self._show_task()
+        if not self.has_class("-wide"):
+            self.action_pane("output")
+
+    def _still_on(self, step: Step) -> bool:
+        return self.is_attached and self.step is step
+
+
+def first_caret(text: str) -> Caret:
+    """Where one begins to type in a starter file: in the body of its first function."""
+    lines = text.splitlines()
+    row = next((number for number, line in enumerate(lines) if line.startswith("def ")), None)
+    if row is None or row + 1 >= len(lines):
+        return Caret()
+    body = lines[row + 1]
+    return Caret(row + 1, len(body) - len(body.lstrip()), 0, max(row - 2, 0))

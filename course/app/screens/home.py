@@ -1,0 +1,189 @@
+"""The course map: every lesson with what was done of it, and where one stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from course.app.screens.base import CourseScreen
+from course.app.widgets.choice_list import ChoiceList
+
+if TYPE_CHECKING:
+    from course.catalog import Lesson, Step
+    from course.progress import Best
+
+COURSE_RECAP = "course-recap"
+KIND_WORDS = {"card": "", "exercise": "exercise", "quiz": "quiz", "recap": "recap"}
+BAR_CELLS = 8
+
+
+class HomeScreen(CourseScreen):
+    """The course map."""
+
+    CSS_PATH = "home.tcss"
+    EXPLAINS = """\
+The map of the course. Enter opens the lesson where you stopped in it; the right arrow shows its steps, so that you can
+go to any of them. Nothing is locked: take the lessons in any order.
+
+Your code and your progress are saved as you go. Leave whenever you like; the next start opens where you were.
+"""
+    BINDINGS = [  # noqa: RUF012
+        Binding("right,l", "steps", "Steps", id="map.steps", key_display="→", tooltip="Show the steps of this lesson"),
+        Binding(
+            "left,h,escape", "lessons", "Lessons", id="map.lessons", key_display="←", tooltip="Back to the lessons"
+        ),
+        Binding("f1,question_mark", "app.help", "Help", id="help"),
+    ]
+
+    def body(self) -> ComposeResult:
+        yield Static(id="welcome", markup=False)
+        with Horizontal(id="map"):
+            yield ChoiceList(id="lessons")
+            yield ChoiceList(id="steps")
+
+    @property
+    def lessons(self) -> ChoiceList:
+        return self.query_one("#lessons", ChoiceList)
+
+    @property
+    def steps(self) -> ChoiceList:
+        return self.query_one("#steps", ChoiceList)
+
+    def on_mount(self) -> None:
+        self.header.place = Content.styled("Profile First", "bold $text-accent")
+        self.query_one("#welcome", Static).update(self._welcome())
+        self._fill_lessons()
+        place = self.course.progress.place()
+        ids = [lesson.id for lesson in self.course.catalog.lessons]
+        self.lessons.highlighted = ids.index(place.lesson) if place and place.lesson in ids else 0
+        self.lessons.focus()
+
+    @on(ChoiceList.Resized, "#lessons")
+    def _fit_lessons(self) -> None:
+        self._fill_lessons()
+
+    def _welcome(self) -> Content:
+        place = self.course.progress.place()
+        step = self.course.catalog.step(f"{place.lesson}/{place.step}") if place else None
+        if step is None:
+            return Content.assemble(
+                ("Find out where a training loop loses its time before you change it.\n", "bold"),
+                "Short cards, real PyTorch code to run and to edit, checks that say why.\n"
+                "There is nothing to set up. Without a GPU, code runs on a simulated one.\n",
+                ("Enter", "bold $text-accent"),
+                " begins.",
+            )
+        best = self.course.progress.best()
+        graded = list(self.course.catalog.graded())
+        earned = sum(best[each.id].points for each in graded if each.id in best)
+        return Content.assemble(
+            ("Welcome back. ", "bold"),
+            f"{earned} of {sum(each.points for each in graded)} points so far.\n",
+            ("Enter", "bold $text-accent"),
+            f" goes on at “{step.title}”.",
+        )
+
+    def _fill_lessons(self) -> None:
+        seen, best = self.course.progress.seen(), self.course.progress.best()
+        width = (self.lessons.size.width or self.app.size.width) - 3
+        rows = [Option(_lesson_row(lesson, seen, best, width), id=lesson.id) for lesson in self.course.catalog.lessons]
+        rows.append(Option(_recap_row(width), id=COURSE_RECAP))
+        self.lessons.replace(rows)
+
+    def _fill_steps(self) -> None:
+        lesson = self._highlighted_lesson()
+        seen, best = self.course.progress.seen(), self.course.progress.best()
+        self.steps.replace([Option(_step_row(step, seen, best), id=step.id) for step in lesson.steps] if lesson else [])
+
+    def _highlighted_lesson(self) -> Lesson | None:
+        option = self.lessons.highlighted_option
+        return self.course.catalog.lesson(option.id) if option and option.id else None
+
+    @on(OptionList.OptionHighlighted, "#lessons")
+    def _show_steps(self) -> None:
+        self._fill_steps()
+        lesson = self._highlighted_lesson()
+        place = self.course.progress.place(lesson.id) if lesson else None
+        self.steps.highlighted = (lesson.index(place.step) if lesson and place else None) or 0
+
+    @on(OptionList.OptionSelected, "#lessons")
+    def _open_lesson(self, event: OptionList.OptionSelected) -> None:
+        if event.option.id == COURSE_RECAP:
+            self.course.go_to_course_recap()
+        elif event.option.id:
+            self.course.go_to_lesson(event.option.id)
+
+    @on(OptionList.OptionSelected, "#steps")
+    def _open_step(self, event: OptionList.OptionSelected) -> None:
+        if step := self.course.catalog.step(event.option.id or ""):
+            self.course.go_to(step)
+
+    def action_steps(self) -> None:
+        if self._highlighted_lesson():
+            self.add_class("-steps")
+            self.steps.focus()
+            self.refresh_bindings()
+
+    def action_lessons(self) -> None:
+        self.remove_class("-steps")
+        self.lessons.focus()
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("steps", "lessons") and self.is_mounted:
+            return self.steps.has_focus == (action == "lessons")
+        return True
+
+
+def _done(step: Step, seen: set[str], best: dict[str, Best]) -> bool:
+    if step.graded:
+        return step.id in best and best[step.id].passed
+    return step.id in seen
+
+
+def _lesson_row(lesson: Lesson, seen: set[str], best: dict[str, Best], width: int) -> Content:
+    done = sum(_done(step, seen, best) for step in lesson.steps)
+    complete = done == len(lesson.steps)
+    filled = BAR_CELLS if complete else min(BAR_CELLS - 1, round(BAR_CELLS * done / len(lesson.steps)))
+    filled = max(filled, 1) if done else 0
+    earned = sum(best[step.id].points for step in lesson.graded if step.id in best)
+    right = Content.assemble(
+        ("━" * filled, "$text-success" if complete else "$text-primary"),
+        ("─" * (BAR_CELLS - filled), "$foreground 60%"),
+        (f"{earned}/{lesson.points}".rjust(7), "$text-success" if complete else ""),
+        (" points", "$foreground 60%"),
+    )
+    mark = ("✓", "$text-success") if complete else (str(lesson.number), "$text-primary")
+    title_room = width - right.cell_length - 5
+    title = Content.styled(lesson.title, "bold").truncate(title_room, ellipsis=True)
+    first = Content.assemble(mark, "  ", title.pad_right(title_room - title.cell_length), "  ", right)
+    time = f"{lesson.minutes} min"
+    promise_room = width - 3 - len(time) - 2
+    promise = Content(lesson.promise).truncate(promise_room, ellipsis=True)
+    second = Content.assemble("   ", promise.pad_right(promise_room - promise.cell_length), "  ", time)
+    return first + "\n" + second.stylize("$foreground 60%")
+
+
+def _recap_row(width: int) -> Content:
+    return Content.assemble(("★", "$text-accent"), "  ", ("Course recap", "bold")).pad_right(max(width - 15, 0))
+
+
+def _step_row(step: Step, seen: set[str], best: dict[str, Best]) -> Content:
+    if _done(step, seen, best):
+        mark = ("✓ ", "$text-success")
+    elif step.id in best:
+        mark = ("◐ ", "$text-warning")
+    else:
+        mark = ("○ ", "$foreground 60%")
+    points = f"  {best[step.id].points if step.id in best else 0}/{step.points}" if step.graded else ""
+    kind = KIND_WORDS[step.kind]
+    return Content.assemble(
+        mark, step.title, (f"  {kind}" if kind else "", "$text-accent"), (points, "$foreground 60%")
+    )

@@ -1,0 +1,174 @@
+"""The cards of a lesson, one at a time, forward and back, with code that runs on the spot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.content import Content
+
+from course.app.jobs import run_summary
+from course.app.prose import Code, heading, parse
+from course.app.screens.base import StepScreen
+from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
+from course.app.widgets.job import JobPanel
+from course.app.widgets.prose import Prose
+
+if TYPE_CHECKING:
+    from course.catalog import Step
+
+MAX_OUTPUT_ROWS = 14
+
+
+class CardScroll(VerticalScroll):
+    """The card's text; scrolls with the arrows, j and k, and space."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("j", "scroll_down", "Scroll down", show=False, id="card.down"),
+        Binding("k", "scroll_up", "Scroll up", show=False, id="card.up"),
+    ]
+
+
+class LessonScreen(StepScreen):
+    """A card of a lesson."""
+
+    CSS_PATH = "lesson.tcss"
+    EXPLAINS = """\
+A card of the lesson. Code that says “F5 runs this” is a whole program: F5 runs it on the GPU named at the top and shows
+what it prints below it. Where a card asks you to predict, do it before you run.
+"""
+    BINDINGS = [  # noqa: RUF012
+        Binding("f1,question_mark", "app.help", "Help", id="help"),
+        Binding("f5,r,ctrl+r", "run", "Run", id="run", show=False, tooltip="Run the code of this card"),
+        Binding(
+            "f8,ctrl+c",
+            "stop",
+            "Stop",
+            id="stop",
+            key_display="F8",
+            priority=True,
+            tooltip="Stop the program that runs",
+        ),
+        Binding("right,n,enter,ctrl+n", "next_step", "Next", id="step.next", show=False, tooltip="Go to the next step"),
+        Binding("left,p", "previous_step", "Back", id="step.previous", show=False, tooltip="Go to the step before"),
+        Binding("escape", "to_map", "Map", id="map", tooltip="Go to the course map"),
+        Binding("c", "copy_code", "Copy code", id="card.copy", show=False, tooltip="Copy the card's code"),
+        Binding("space", "page_or_next", "Next page", show=False, id="card.page"),
+    ]
+
+    def __init__(self, step: Step, *, aside: bool = False) -> None:
+        """
+        Args:
+            step: The card to show.
+            aside: Shown on top of an exercise to explain a mistake; escape goes back to the exercise.
+        """
+        super().__init__(step)
+        self.aside = aside
+        self._code: str | None = None
+
+    def body(self) -> ComposeResult:
+        with CardScroll(id="card"):
+            yield Prose(id="before")
+            yield JobPanel(grows_to=MAX_OUTPUT_ROWS, id="job")
+            yield Prose(id="after")
+        yield ActionBar(
+            ActionButton(BACK, "p", "previous_step", id="back"),
+            ActionButton("Run", "F5", "run", id="run"),
+            ActionButton("Copy", "c", "copy_code", id="copy"),
+            Spring(),
+            ActionButton(NEXT, "n", "next_step", id="next"),
+        )
+
+    def show(self, step: Step) -> None:
+        if self.aside:
+            self.step = step
+            self.header.place = Content.assemble(
+                (step.title, "bold"), ("  ·  ", "$foreground 60%"), "Esc: back to your code"
+            )
+        else:
+            super().show(step)
+        blocks = parse(step.text)
+        at = next((i for i, block in enumerate(blocks) if isinstance(block, Code) and block.runnable), None)
+        code = blocks[at] if at is not None else None
+        self._code = code.code if isinstance(code, Code) else None
+        split = len(blocks) if at is None else at + 1
+        self.query_one("#before", Prose).show([heading(step.title), *blocks[:split]])
+        self.query_one("#after", Prose).show(blocks[split:])
+        self.query_one(JobPanel).display = False
+        for button in ("run", "copy"):
+            self.query_one(f"#{button}").display = self._code is not None
+        for button in ("back", "next"):
+            self.query_one(f"#{button}").display = not self.aside
+        self.query_one(Spring).text = Content("") if self.aside else self.step_of_steps
+        card = self.query_one("#card", CardScroll)
+        card.scroll_home(animate=False)
+        card.focus()
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("run", "copy_code"):
+            return self._code is not None
+        if action == "stop":
+            return self.course.job is not None
+        return not (self.aside and action in ("next_step", "previous_step"))
+
+    def action_to_map(self) -> None:
+        if self.aside:
+            self.dismiss()
+        else:
+            super().action_to_map()
+
+    def action_next_step(self) -> None:
+        self._stop_quietly()
+        super().action_next_step()
+
+    def action_previous_step(self) -> None:
+        self._stop_quietly()
+        super().action_previous_step()
+
+    def action_page_or_next(self) -> None:
+        card = self.query_one("#card", CardScroll)
+        if card.scroll_offset.y < card.max_scroll_y:
+            card.scroll_page_down()
+        elif not self.aside:
+            self.action_next_step()
+
+    def action_copy_code(self) -> None:
+        if self._code:
+            self.course.copy(self._code + "\n")
+
+    def action_run(self) -> None:
+        if self._code is not None and self.course.may_begin():
+            self._run(self._code)
+
+    def action_stop(self) -> None:
+        self.course.stop_job()
+
+    def leave(self) -> None:
+        self._stop_quietly()
+
+    def _stop_quietly(self) -> None:
+        if self.course.job is not None:
+            self.course.stop_job()
+
+    @work(group="job", exit_on_error=False)
+    async def _run(self, code: str) -> None:
+        step, panel = self.step, self.query_one(JobPanel)
+        panel.display = True
+        panel.begin("Running")
+        self.call_after_refresh(panel.scroll_visible, animate=False)
+        result = await self.course.run_card(step, code, panel.feed)
+        if step is not self.step or not self.is_attached:
+            return
+        panel.end(run_summary(result, panel.printed))
+        panel.output.scroll_home(animate=False)
+        self.call_after_refresh(self._show_output)
+
+    def _show_output(self) -> None:
+        panel = self.query_one(JobPanel)
+        panel.scroll_visible(animate=False)
+        if panel.is_cut:
+            panel.output.focus(scroll_visible=False)

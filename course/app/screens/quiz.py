@@ -1,0 +1,266 @@
+"""The quiz at the end of a lesson: one question at a time, each answer with its reason."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from course.app.grading import quiz_results, quiz_verdict, shuffled_questions
+from course.app.jobs import points_in_words
+from course.app.prose import Block, Rule, Text, flow, heading, parse
+from course.app.screens.base import StepScreen
+from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
+from course.app.widgets.choice_list import ChoiceList
+from course.app.widgets.prose import Prose
+from course.workspace import WorkspaceError
+
+if TYPE_CHECKING:
+    from course.catalog import Step
+
+SEEDS = 2**31
+
+
+class QuizScreen(StepScreen):
+    """Asks the questions of a quiz; answers are kept as they are given."""
+
+    CSS_PATH = "quiz.tcss"
+    EXPLAINS = """\
+The quiz of the lesson. Choose with the arrows, j and k, or the number, and answer with Enter. You are told at once
+whether the answer is right, and why. The whole quiz can be taken again as often as you like; the best result counts.
+"""
+    BINDINGS = [  # noqa: RUF012
+        Binding("f1,question_mark", "app.help", "Help", id="help"),
+        Binding(
+            "enter", "answer_or_go_on", "Answer", id="quiz.answer", show=False, tooltip="Give this answer; then go on"
+        ),
+        Binding(
+            "right,n,ctrl+n", "forward", "Next", id="step.next", show=False, tooltip="Go to the next question or step"
+        ),
+        Binding(
+            "left,p", "backward", "Back", id="step.previous", show=False, tooltip="Go to the question or step before"
+        ),
+        Binding("r", "again", "Again", id="quiz.again", tooltip="Take the quiz again, with the choices shuffled anew"),
+        Binding("escape", "to_map", "Map", id="map", tooltip="Go to the course map"),
+        *(
+            Binding(str(number), f"choose({number - 1})", f"Choice {number}", show=False, id=f"quiz.choice{number}")
+            for number in range(1, 7)
+        ),
+    ]
+
+    def __init__(self, step: Step) -> None:
+        super().__init__(step)
+        self._seed = 0
+        self._questions: list[Any] = []
+        self._answers: dict[str, str] = {}
+        self._at = 0
+        """The question shown; as many as there are questions means the result."""
+
+    def body(self) -> ComposeResult:
+        with VerticalScroll(id="quiz", can_focus=False):
+            yield Prose(id="question")
+            yield ChoiceList(id="choices")
+            yield Prose(id="why")
+        yield ActionBar(
+            ActionButton(BACK, "p", "backward"),
+            ActionButton("Answer", "Enter", "answer_or_go_on", id="answer"),
+            Spring(),
+            ActionButton(NEXT, "n", "forward", id="next"),
+        )
+
+    @property
+    def choices(self) -> ChoiceList:
+        return self.query_one(ChoiceList)
+
+    @property
+    def question(self) -> Any:
+        """The question shown, or None where the result is."""
+        return self._questions[self._at] if self._at < len(self._questions) else None
+
+    @property
+    def answered(self) -> bool:
+        """Whether the question shown has its answer."""
+        return self.question is not None and self.question.id in self._answers
+
+    # What is shown
+
+    def show(self, step: Step) -> None:
+        super().show(step)
+        kept = self.course.progress.setting(f"quiz seed {step.lesson}")
+        self._begin(int(kept) if kept else None)
+
+    def _begin(self, seed: int | None) -> None:
+        """Show the quiz as it was left, or begin anew where there is no seed."""
+        lesson = self.step.lesson
+        if seed is None:
+            seed = secrets.randbelow(SEEDS)
+            self.course.progress.set(f"quiz seed {lesson}", str(seed))
+        self._seed = seed
+        self._questions = shuffled_questions(lesson, seed)
+        given = self.course.workspace.answers(lesson)
+        self._answers = {question.id: given[question.id] for question in self._questions if question.id in given}
+        first_open = (i for i, question in enumerate(self._questions) if question.id not in self._answers)
+        self._at = next(first_open, len(self._questions))
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.query_one("#next").display = self.question is None or self.answered
+        self.query_one("#answer").display = self.question is not None
+        if self.question is None:
+            self._show_result()
+        else:
+            self._show_question()
+        self.query_one("#quiz").scroll_home(animate=False)
+        self.refresh_bindings()
+
+    def _show_question(self) -> None:
+        number, count = self._at + 1, len(self._questions)
+        opening = parse(self.step.text) if number == 1 and not self.answered else ()
+        label = Text(Content.styled(f"Question {number} of {count}", "$foreground 60%"))
+        asks = tuple(
+            Text(block.content.stylize_before("bold"), block.marker, block.indent) if isinstance(block, Text) else block
+            for block in parse(self.question.asks)
+        )
+        self.query_one("#question", Prose).show([heading(self.step.title), *opening, label, *asks])
+        self.query_one(Spring).text = self.step_of_steps
+        self._show_choices()
+        self.choices.focus()
+        self.query_one("#why", Prose).show(self._why(self._result()) if self.answered else ())
+
+    def _show_choices(self) -> None:
+        result = self._result() if self.answered else None
+        chosen = self._answers.get(self.question.id)
+        options = []
+        for index, choice in enumerate(self.question.choices, 1):
+            mark: tuple[str, str] = (f"{index}  ", "$text-accent")
+            if result is not None and choice.id == chosen:
+                mark = ("✓  ", "$text-success") if result.passed else ("✗  ", "$text-error")
+            text = _inline(choice.text)
+            if result is not None and choice.id != chosen:
+                text = text.stylize("$foreground 60%")
+            options.append(Option(self._hanging(Content.styled(*mark), text), id=choice.id))
+        choices = self.choices
+        choices.display = True
+        if choices.replace(options):
+            ids = [choice.id for choice in self.question.choices]
+            choices.highlighted = ids.index(chosen) if chosen in ids else 0
+
+    def _hanging(self, mark: Content, text: Content) -> Content:
+        """The text of a choice, its further lines below the first one's text."""
+        width = (self.choices.size.width or min(self.size.width - 5, 88)) - 3
+        return flow([Text(text, mark)], width)
+
+    @on(ChoiceList.Resized)
+    def _fit_choices(self) -> None:
+        if self.question is not None:
+            self._show_choices()
+
+    def _why(self, result: Any) -> list[Block]:
+        words = ("✓ Right. ", "bold $text-success") if result.passed else ("✗ Not right. ", "bold $text-error")
+        blocks = list(parse(result.message or ""))
+        first = blocks[0] if blocks and isinstance(blocks[0], Text) else Text(Content(""))
+        blocks[:1] = [Text(Content.assemble(words, first.content), first.marker)]
+        goes_on = "shows the result." if len(self._answers) == len(self._questions) else "goes on."
+        return [*blocks, Text(Content.assemble(("Enter ", "bold $text-accent"), (goes_on, "$foreground 60%")))]
+
+    def _show_result(self) -> None:
+        results = self._results()
+        earned, possible = sum(each.points for each in results), sum(each.max_points for each in results)
+        blocks: list[Block] = [heading(self.step.title)]
+        blocks.append(Text(Content.styled(points_in_words(earned, possible), "bold")))
+        for result in results:
+            mark = ("✓ ", "$text-success") if result.passed else ("✗ ", "$text-error")
+            blocks.append(Text(_inline(result.name), Content.styled(*mark), after_gap=False))
+        blocks.append(Rule())
+        if earned < possible:
+            blocks.append(Text(Content.assemble(("r", "bold $text-accent"), " takes the quiz again.")))
+        blocks.append(
+            Text(Content.assemble(("Enter", "bold $text-accent"), " goes on; ", ("p", "$text-accent"), " looks back."))
+        )
+        self.query_one("#question", Prose).show(blocks)
+        self.query_one("#why", Prose).show(())
+        self.query_one(Spring).text = self.step_of_steps
+        self.choices.display = False
+        self.set_focus(None)
+
+    # Answering
+
+    def _results(self) -> list[Any]:
+        return quiz_results(self.step.lesson, self.course.workspace.answers_path(self.step.lesson))
+
+    def _result(self) -> Any:
+        return self._results()[self._at]
+
+    @on(OptionList.OptionSelected)
+    def _answer(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        if self.answered:
+            self._go_on()
+            return
+        self._answers[self.question.id] = event.option.id or ""
+        if not self._save():
+            return
+        if len(self._answers) == len(self._questions):
+            file = self.course.workspace.answers_path(self.step.lesson)
+            self.course.progress.record(quiz_verdict(self.step.lesson, file, self._seed))
+        self._refresh()
+        self.call_after_refresh(self.query_one("#quiz").scroll_end, animate=False)
+
+    def _save(self) -> bool:
+        try:
+            self.course.workspace.save_answers(self.step.lesson, self._answers)
+        except WorkspaceError as error:
+            self.notify(str(error), severity="error", timeout=10, markup=False)
+            return False
+        return True
+
+    def _go_on(self) -> None:
+        self._at += 1
+        self._refresh()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "again":
+            return self.is_mounted and bool(self._questions) and self.question is None
+        if action == "forward":
+            return self.is_mounted and (self.question is None or self.answered)
+        return True
+
+    def action_answer_or_go_on(self) -> None:
+        if self.question is None:
+            self.action_next_step()
+        else:
+            self.choices.action_select()
+
+    def action_forward(self) -> None:
+        if self.question is None:
+            self.action_next_step()
+        else:
+            self._go_on()
+
+    def action_backward(self) -> None:
+        if self._at == 0:
+            self.action_previous_step()
+        else:
+            self._at -= 1
+            self._refresh()
+
+    def action_choose(self, index: int) -> None:
+        if self.question is not None and not self.answered and index < len(self.question.choices):
+            self.choices.highlighted = index
+
+    def action_again(self) -> None:
+        self._answers = {}
+        if self._save():
+            self._begin(None)
+
+
+def _inline(markdown: str) -> Content:
+    """A line of Markdown without blocks."""
+    return Content(" ").join(block.content for block in parse(markdown) if isinstance(block, Text))

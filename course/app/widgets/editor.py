@@ -1,0 +1,98 @@
+"""The code editor of an exercise."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.binding import Binding
+from textual.message import Message
+from textual.widgets import TextArea
+
+from course.app.syntax import editor_theme
+
+AUTOSAVE_S = 0.5
+
+
+class Editor(TextArea, inherit_bindings=False):
+    """Python, with Tab to indent and Escape to leave."""
+
+    # F6 and F7 check and give a hint here.
+    BINDINGS = [  # noqa: RUF012
+        binding for binding in TextArea.BINDINGS if isinstance(binding, Binding) and binding.key not in ("f6", "f7")
+    ]
+
+    class Settled(Message):
+        """Nothing was typed for half a second, or the editor lost the focus: time to save."""
+
+    DEFAULT_CSS = """
+    Editor {
+        border: none; padding: 0; background: $background; scrollbar-size: 0 1;
+        &:focus { border: none; }
+        & .text-area--gutter { color: $text-muted; background: $background; }
+        & .text-area--cursor-gutter { color: $text-accent; background: $surface; }
+        & .text-area--cursor-line { background: $surface; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(
+            "",
+            id=id,
+            language="python",
+            theme="css",
+            soft_wrap=False,
+            tab_behavior="indent",
+            show_line_numbers=True,
+            max_checkpoints=500,
+        )
+        self._loading = False
+        self._pause = self.set_timer(AUTOSAVE_S, self._settle, pause=True)
+
+    def on_mount(self) -> None:
+        self.watch(self.app, "theme", self._follow_theme)
+
+    def _follow_theme(self) -> None:
+        name = f"course-{self.app.theme}"
+        self.register_theme(editor_theme(name, self.app.theme_variables))
+        self.theme = name
+
+    def load(self, text: str) -> None:
+        """Show another text, without its being taken for something that was typed."""
+        self._loading = True
+        self.load_text(text)
+        self.call_later(self._loaded)
+
+    def _loaded(self) -> None:
+        self._loading = False
+
+    def on_text_area_changed(self) -> None:
+        if not self._loading:
+            self._pause.reset()
+            self._pause.resume()
+
+    def on_blur(self) -> None:
+        self._settle()
+
+    def _settle(self) -> None:
+        self._pause.pause()
+        self.post_message(self.Settled())
+
+    async def _on_key(self, event: events.Key) -> None:
+        # Terminals that report space and other characters as codes without text (VS Code's does) would lose them.
+        if event.key == "space" and event.character is None and not self.read_only:
+            event.stop()
+            event.prevent_default()
+            self.insert(" ")
+            return
+        if event.key == "enter" and not self.read_only:
+            event.stop()
+            event.prevent_default()
+            self.insert("\n" + self._indent_of_next_line())
+            return
+        await super()._on_key(event)
+
+    def _indent_of_next_line(self) -> str:
+        """The indent of this line, one level more after a colon."""
+        row, column = self.cursor_location
+        before = self.document.get_line(row)[:column]
+        indent = before[: len(before) - len(before.lstrip())]
+        return indent + (" " * self.indent_width if before.rstrip().endswith(":") else "")

@@ -1,0 +1,34 @@
+"""The line at the top of every screen: where one is, and which GPU the code runs on."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+
+class CourseHeader(Widget):
+    """One line: the place at the left, the GPU at the right."""
+
+    DEFAULT_CSS = """
+    CourseHeader { dock: top; height: 1; background: $surface; padding: 0 1; }
+    CourseHeader:ansi { text-style: reverse; }
+    """
+
+    place = reactive(Content(""))
+    """Where one is."""
+    gpu = reactive("")
+    """The GPU in use, in words."""
+
+    def on_mount(self) -> None:
+        self.watch(self.app, "gpu_in_words", self._name_gpu)
+
+    def _name_gpu(self, words: str) -> None:
+        self.gpu = words
+
+    def render(self) -> Content:
+        width = self.content_size.width
+        gpu = Content.styled(self.gpu, "$text-secondary").truncate(max(width // 2, 20), ellipsis=True)
+        room = max(width - gpu.cell_length - 2, 0)
+        place = self.place.truncate(room, ellipsis=True)
+        return Content.assemble(place, " " * max(width - place.cell_length - gpu.cell_length, 0), gpu)

@@ -1,0 +1,128 @@
+"""A running program's state and output: what runs, for how long, what it prints, how it ended."""
+
+from __future__ import annotations
+
+import time
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.reactive import reactive
+from textual.timer import Timer
+from textual.widget import Widget
+
+from course.app.widgets.output import OutputView
+
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+TICK_S = 0.1
+
+
+class StatusLine(Widget):
+    """One line about what runs or how it ended."""
+
+    DEFAULT_CSS = """
+    StatusLine { height: 1; padding: 0 1; background: $surface; }
+    """
+
+    text = reactive(Content(""))
+    """What it says."""
+
+    def render(self) -> Content:
+        return self.text.truncate(self.content_size.width, ellipsis=True)
+
+
+class JobPanel(Vertical):
+    """Shows one job at a time. What it prints is collected and drawn ten times a second, however fast it comes."""
+
+    DEFAULT_CSS = """
+    JobPanel { height: auto; }
+    JobPanel > OutputView { height: 1fr; }
+    """
+
+    def __init__(
+        self, *others: Widget, grows_to: int | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        """
+        Args:
+            others: Shown below the output.
+            grows_to: Make the output as high as what was printed, up to so many rows; None leaves it to the style.
+        """
+        super().__init__(id=id, classes=classes)
+        self._others = others
+        self._grows_to = grows_to
+        self._pending: list[str] = []
+        self._label = ""
+        self._began_s = 0.0
+        self._timer: Timer | None = None
+        self._printed = False
+
+    def compose(self) -> ComposeResult:
+        yield StatusLine()
+        yield OutputView(id="output")
+        yield from self._others
+
+    def on_mount(self) -> None:
+        self._timer = self.set_interval(TICK_S, self._tick, pause=True)
+
+    @property
+    def output(self) -> OutputView:
+        return self.query_one(OutputView)
+
+    @property
+    def status(self) -> StatusLine:
+        return self.query_one(StatusLine)
+
+    def begin(self, label: str) -> None:
+        """A job begins: clear what the one before printed."""
+        self._label, self._began_s, self._printed = label, time.monotonic(), False
+        self._pending.clear()
+        self.output.clear()
+        self._grow()
+        if self._timer:
+            self._timer.resume()
+        self._tick()
+
+    def feed(self, chunk: str) -> None:
+        """The job printed something."""
+        self._pending.append(chunk)
+
+    def end(self, summary: Content) -> None:
+        """The job has ended; `summary` says how."""
+        if self._timer:
+            self._timer.pause()
+        self._draw()
+        self.output.finish()
+        self.status.text = summary
+
+    @property
+    def printed(self) -> bool:
+        """Whether the job has printed anything."""
+        return self._printed or bool(self._pending)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether what was printed needs scrolling to be read."""
+        return self._needs_sideways() or self.output.line_count > self.output.size.height
+
+    def _needs_sideways(self) -> bool:
+        return self.output.virtual_size.width > self.output.size.width - 2
+
+    def _grow(self) -> None:
+        if self._grows_to is not None:
+            rows = min(max(self.output.line_count, 1), self._grows_to)
+            self.output.styles.height = rows + int(self._needs_sideways() and self.output.size.width > 0)
+
+    def _draw(self) -> None:
+        if self._pending:
+            self._printed = True
+            self.output.feed("".join(self._pending))
+            self._pending.clear()
+            self._grow()
+
+    def _tick(self) -> None:
+        elapsed_s = time.monotonic() - self._began_s
+        frame = SPINNER[int(elapsed_s / TICK_S) % len(SPINNER)]
+        self.status.text = Content.assemble(
+            (f"{frame} ", "$text-accent"), f"{self._label} {elapsed_s:.1f} s", ("  ·  F8 stops it", "$foreground 60%")
+        )
+        self._draw()

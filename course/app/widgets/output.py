@@ -1,0 +1,66 @@
+"""What a program prints, as it comes, without ever reading it as markup."""
+
+from __future__ import annotations
+
+import re
+
+from textual.binding import Binding
+from textual.widgets import Log
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+
+
+class OutputView(Log):
+    """Lines of a program's output. Wide lines scroll sideways, so that PyTorch's tables stay tables."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("j", "scroll_down", "Scroll down", show=False, id="output.down"),
+        Binding("k", "scroll_up", "Scroll up", show=False, id="output.up"),
+        Binding("h", "scroll_left", "Scroll left", show=False, id="output.left"),
+        Binding("l", "scroll_right", "Scroll right", show=False, id="output.right"),
+    ]
+    DEFAULT_CSS = """
+    OutputView {
+        background: $surface; overflow-x: auto; overflow-y: auto; scrollbar-size: 1 1; padding: 0 1;
+        &:focus { background-tint: $foreground 0%; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes, max_lines=20_000)
+        self._cut = ""
+
+    def feed(self, chunk: str) -> None:
+        """Add what the program printed: terminal codes are left out, a carriage return begins its line again."""
+        text = self._cut + chunk
+        # An escape sequence, or the first half of "\r\n", may be cut in two between chunks: keep it for the next one.
+        keep = re.search(r"(?:\x1b[^\x1b]{0,40}|\r)\Z", text)
+        self._cut = ""
+        if keep and not _ESCAPES.match(keep.group()):
+            text, self._cut = text[: keep.start()], keep.group()
+        text = _ESCAPES.sub("", text).replace("\r\n", "\n")
+        if "\r" not in text:
+            self.write(text)
+            return
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                self.write("\n")
+            *_, last = line.rsplit("\r", 1)
+            if "\r" in line and self._lines and self._lines[-1]:
+                self._lines[-1] = ""
+                self._render_line_cache.discard(len(self._lines) - 1)
+            self.write(last)
+
+    def finish(self) -> None:
+        """The program has ended: show what was kept back."""
+        self._cut = ""
+
+    def clear(self) -> OutputView:
+        self._cut = ""
+        super().clear()
+        return self
+
+    @property
+    def text(self) -> str:
+        """All that is shown."""
+        return "\n".join(self.lines)

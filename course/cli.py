@@ -1,0 +1,250 @@
+"""The command line: opens the app, lists, runs, checks and examines the installation."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from course.catalog import Catalog
+
+PASSED, NOT_PASSED, WRONG_USAGE = 0, 1, 2
+
+DESCRIPTION = """\
+Profile First: find out where a PyTorch training loop spends its time and memory before you change it.
+Without a command, the course opens in the terminal where you left it.
+"""
+EPILOG = """\
+environment:
+  PROFILE_FIRST_HOME   the folder of your code and your progress
+  PROFILE_FIRST_GPU    auto (the default), simulated or real
+  NO_COLOR             no colours
+
+exit codes: 0 passed, 1 not passed, 2 wrong usage
+"""
+
+
+class WrongUsage(Exception):
+    """What was asked for can't be done; the message says why and what to do."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    command = getattr(options, "do", _app)
+    try:
+        code: int = command(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader, e.g. `head`, has seen enough. Python must not fail again when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOT_PASSED
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if not _is_for_people(error):
+            raise
+        print(f"profile-first: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    return code
+
+
+def _is_for_people(error: Exception) -> bool:
+    """Whether the error's message was written to be read by whoever typed the command."""
+    from course.catalog import CatalogError
+    from course.progress import ProgressError
+    from course.workspace import WorkspaceError
+
+    if isinstance(error, (WrongUsage, CatalogError, ProgressError, WorkspaceError)):
+        return True
+    errors = sys.modules.get("grader.errors")
+    return errors is not None and isinstance(error, errors.GraderError)
+
+
+def _parser() -> argparse.ArgumentParser:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        prog="profile-first", description=DESCRIPTION, epilog=EPILOG, formatter_class=form, allow_abbrev=False
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    command = commands.add_parser("list", help="list the lessons, their exercises and what you have passed")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(do=_list)
+
+    command = commands.add_parser("run", help="run a Python file with the GPU, real or simulated")
+    command.add_argument("file", metavar="FILE", help="a Python file")
+    command.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="passed on to the program")
+    command.set_defaults(do=_run)
+
+    command = commands.add_parser(
+        "check",
+        help="check exercises and say what was observed",
+        description="Checks your copy of an exercise, or any file whose path ends in <lesson>/<exercise>.py.",
+    )
+    command.add_argument("what", metavar="EXERCISE|FILE", nargs="+", help="e.g. synchronize/time_on_the_gpu")
+    command.add_argument("--json", action="store_true", help="print a list of verdicts as JSON")
+    command.add_argument("--seed", type=int, metavar="N", help="repeat a check with the inputs of this seed")
+    command.set_defaults(do=_check)
+
+    command = commands.add_parser("doctor", help="examine the installation and say what to do about each problem")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(do=_doctor)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Prints the version; asking for it only then keeps everything else fast."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(f"profile-first {version()}")
+        parser.exit(PASSED)
+
+
+def version() -> str:
+    """The version that is installed."""
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version("profile-first")
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def _app(_options: argparse.Namespace) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise WrongUsage("the course needs a terminal. In a pipe, use list, run or check; --help says more.")
+    from course.app.app import run_app
+
+    run_app()
+    return PASSED
+
+
+def _list(options: argparse.Namespace) -> int:
+    from course import catalog, progress
+
+    lessons = catalog.load()
+    with progress.at_home() as kept:
+        best = kept.best()
+    rows = {
+        lesson.id: [(step, progress.status_of(best.get(step.id)), best.get(step.id)) for step in lesson.graded]
+        for lesson in lessons.lessons
+    }
+    if options.json:
+        listed = [
+            {
+                "id": lesson.id,
+                "title": lesson.title,
+                "exercises": [
+                    {"id": step.id, "title": step.title, "points": step.points, "status": status}
+                    for step, status, _ in rows[lesson.id]
+                ],
+            }
+            for lesson in lessons.lessons
+        ]
+        print(json.dumps({"lessons": listed}, indent=2, ensure_ascii=False))
+        return PASSED
+    from course.report import Ink
+
+    ink = Ink(sys.stdout)
+    width = max(len(step.id) for step in lessons.graded())
+    for lesson in lessons.lessons:
+        print(ink.bold(f"{lesson.number} {lesson.title}"), ink.quiet(f"({lesson.minutes} min)"))
+        for step, status, result in rows[lesson.id]:
+            mark = {"passed": ink.good("✓"), "attempted": ink.warn("◐"), "new": ink.quiet("○")}[status]
+            score = f"{result.points if result else 0}/{step.points}"
+            print(f"  {mark} {step.id:<{width}}  {score:>5}  {step.title}")
+    return PASSED
+
+
+def _run(options: argparse.Namespace) -> int:
+    file = Path(options.file)
+    if not file.is_file():
+        raise WrongUsage(f"there is no file {file}. Give the path of a Python file.")
+    command = [sys.executable, "-m", "lab.run", str(file), *options.arguments]
+    sys.stdout.flush()
+    if os.name == "posix":
+        os.execv(sys.executable, command)
+    import subprocess
+
+    return subprocess.run(command, check=False).returncode
+
+
+def _check(options: argparse.Namespace) -> int:
+    from course import catalog, progress, workspace
+    from course.report import Ink, verdict_in_words
+
+    own, lessons = workspace.at_home(), catalog.load()
+    # Wrong names are found before anything is run.
+    wanted = [(exercise, path) for what in options.what for exercise, path in [_wanted(what, lessons, own)]]
+
+    from grader.check import check
+    from grader.runner.warm import WarmRunner
+    from grader.verdict import to_plain
+
+    ink, verdicts = Ink(sys.stdout), list[dict[str, Any]]()
+    with progress.at_home() as kept, WarmRunner() as runner:
+        for exercise, path in wanted:
+            verdict = to_plain(check(exercise, path, seed=options.seed, runner=runner))
+            verdicts.append(verdict)
+            if path.absolute() in (own.path(exercise).absolute(), own.answers_path(exercise.split("/")[0]).absolute()):
+                kept.record(verdict)
+            if not options.json:
+                if len(verdicts) > 1:
+                    print()
+                print("\n".join(verdict_in_words(verdict, path, ink)), flush=True)
+    if options.json:
+        print(json.dumps(verdicts, indent=2, ensure_ascii=False))
+    return PASSED if all(verdict["status"] == "passed" for verdict in verdicts) else NOT_PASSED
+
+
+def _wanted(what: str, lessons: Catalog, own: Any) -> tuple[str, Path]:
+    """The exercise that is meant, and the file to check."""
+    known = [step.id for step in lessons.graded()]
+    path = Path(what)
+    looks_like_file = path.suffix in (".py", ".toml") or path.is_file()
+    exercise = f"{path.absolute().parent.name}/{path.stem}" if looks_like_file else what
+    if exercise not in known:
+        near = difflib.get_close_matches(exercise, known, n=2, cutoff=0.7)
+        near = near or [each for each in known if each.endswith(f"/{exercise.split('/')[-1]}")]
+        hint = f"Did you mean {' or '.join(near)}?" if near else "'profile-first list' shows all exercises."
+        if looks_like_file:
+            raise WrongUsage(
+                f"{what} doesn't say which exercise it is: its path should end in <lesson>/<exercise>.py. {hint}"
+            )
+        raise WrongUsage(f"there is no exercise {what!r}. {hint}")
+    if looks_like_file:
+        if not path.is_file():
+            raise WrongUsage(f"there is no file {path}.")
+        return exercise, path
+    lesson, _, name = exercise.partition("/")
+    own_file: Path = own.answers_path(lesson) if name == "quiz" else own.path(exercise)
+    if not own_file.exists():
+        raise WrongUsage(
+            f"you haven't begun {exercise} yet: there is no {own_file}. Open the course with 'profile-first', "
+            "or give the path of a file."
+        )
+    return exercise, own_file
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from course.doctor import examine
+    from course.report import Ink, finding_in_words
+
+    findings = examine()
+    if options.json:
+        from dataclasses import asdict
+
+        print(json.dumps({"findings": [asdict(finding) for finding in findings]}, indent=2, ensure_ascii=False))
+    else:
+        ink = Ink(sys.stdout)
+        for finding in findings:
+            print("\n".join(finding_in_words(finding, ink)))
+    return PASSED if all(finding.status != "problem" for finding in findings) else NOT_PASSED

@@ -1,0 +1,237 @@
+"""What the learner has done and where they stopped, in one SQLite file that several processes may share."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from course import folders
+
+SCHEMA_VERSION = 1
+_SCHEMA = """
+CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY, exercise TEXT NOT NULL, at_s REAL NOT NULL, status TEXT NOT NULL,
+    points INTEGER NOT NULL, max_points INTEGER NOT NULL, verdict TEXT NOT NULL);
+CREATE INDEX attempts_by_exercise ON attempts (exercise, points);
+CREATE TABLE places (lesson TEXT PRIMARY KEY, step TEXT NOT NULL, at_s REAL NOT NULL);
+CREATE TABLE carets (
+    exercise TEXT PRIMARY KEY, row INTEGER NOT NULL, column INTEGER NOT NULL,
+    scroll_x INTEGER NOT NULL, scroll_y INTEGER NOT NULL, pane TEXT NOT NULL);
+CREATE TABLE seen (step TEXT PRIMARY KEY, at_s REAL NOT NULL);
+CREATE TABLE hints (exercise TEXT PRIMARY KEY, shown INTEGER NOT NULL);
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+
+ExerciseStatus = Literal["new", "attempted", "passed"]
+
+
+class ProgressError(Exception):
+    """The progress file can't be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best result of an exercise over all attempts."""
+
+    points: int
+    max_points: int
+    passed: bool
+    attempts: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the learner stopped in a lesson."""
+
+    lesson: str
+    step: str
+
+
+@dataclass(frozen=True)
+class Caret:
+    """Where the learner stopped in an exercise file, and the pane that was open."""
+
+    row: int = 0
+    column: int = 0
+    scroll_x: int = 0
+    scroll_y: int = 0
+    pane: str = "task"
+
+
+class Progress:
+    """An open progress file. Every write is its own transaction, so that a killed process loses at most one."""
+
+    notice: str | None = None
+    """What the learner should know about opening it, e.g. that a damaged file was put aside."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = _open(path)
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise ProgressError(f"{path} can't be opened: {error}. Is its folder writable?") from error
+            aside = _put_aside(path)
+            self.notice = f"The progress file was damaged and is now {aside}. Your exercise files are untouched."
+            self._database = _open(path)
+        except OSError as error:
+            raise ProgressError(
+                f"{path} can't be opened: {error.strerror}. Make its folder writable, or set PROFILE_FIRST_HOME."
+            ) from error
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Attempts
+
+    def record(self, verdict: Mapping[str, Any]) -> None:
+        """Add a verdict, in the JSON form that the grader gives."""
+        self._write(
+            "INSERT INTO attempts (exercise, at_s, status, points, max_points, verdict) VALUES (?, ?, ?, ?, ?, ?)",
+            verdict["exercise"],
+            time.time(),
+            verdict["status"],
+            verdict["points"],
+            verdict["max_points"],
+            json.dumps(verdict),
+        )
+
+    def best(self) -> dict[str, Best]:
+        """The best result of each exercise that was attempted."""
+        rows = self._database.execute(
+            "SELECT exercise, MAX(points), MAX(max_points), MAX(status = 'passed'), COUNT(*) FROM attempts GROUP BY 1"
+        )
+        return {row[0]: Best(row[1], row[2], bool(row[3]), row[4]) for row in rows}
+
+    def last_verdict(self, exercise: str) -> dict[str, Any] | None:
+        """The newest verdict on an exercise."""
+        row = self._one("SELECT verdict FROM attempts WHERE exercise = ? ORDER BY id DESC LIMIT 1", exercise)
+        return json.loads(row[0]) if row else None
+
+    # Where the learner is
+
+    def place(self, lesson: str | None = None) -> Place | None:
+        """Where the learner stopped: in this lesson, or in the one that they were in last."""
+        row = self._one(
+            "SELECT lesson, step FROM places WHERE lesson = coalesce(?, lesson) ORDER BY at_s DESC LIMIT 1", lesson
+        )
+        return Place(*row) if row else None
+
+    def move_to(self, lesson: str, step: str) -> None:
+        """The learner is now at this step, which counts as seen."""
+        with self._database:
+            self._database.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", (lesson, step, time.time()))
+            self._database.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (f"{lesson}/{step}", time.time()))
+
+    def seen(self) -> set[str]:
+        """The ids of all steps that were opened."""
+        return {row[0] for row in self._database.execute("SELECT step FROM seen")}
+
+    def caret(self, exercise: str) -> Caret | None:
+        """Where the learner stopped in the exercise's file, if they were in it."""
+        row = self._one("SELECT row, column, scroll_x, scroll_y, pane FROM carets WHERE exercise = ?", exercise)
+        return Caret(*row) if row else None
+
+    def keep_caret(self, exercise: str, caret: Caret) -> None:
+        self._write(
+            "INSERT OR REPLACE INTO carets VALUES (?, ?, ?, ?, ?, ?)",
+            exercise,
+            caret.row,
+            caret.column,
+            caret.scroll_x,
+            caret.scroll_y,
+            caret.pane,
+        )
+
+    # Hints and settings
+
+    def hints_shown(self, exercise: str) -> int:
+        row = self._one("SELECT shown FROM hints WHERE exercise = ?", exercise)
+        return int(row[0]) if row else 0
+
+    def show_hints(self, exercise: str, count: int) -> None:
+        self._write("INSERT OR REPLACE INTO hints VALUES (?, ?)", exercise, count)
+
+    def setting(self, name: str) -> str | None:
+        row = self._one("SELECT value FROM settings WHERE name = ?", name)
+        return str(row[0]) if row else None
+
+    def set(self, name: str, value: str) -> None:
+        self._write("INSERT OR REPLACE INTO settings VALUES (?, ?)", name, value)
+
+    def _write(self, statement: str, *values: object) -> None:
+        try:
+            with self._database:
+                self._database.execute(statement, values)
+        except sqlite3.OperationalError as error:
+            raise ProgressError(f"{self.path} can't be written: {error}. Is the disk full?") from error
+
+    def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._database.execute(query, values).fetchone()
+        return row
+
+
+def at_home() -> Progress:
+    """The progress in the folder that the course stores everything in."""
+    return Progress(folders.home() / "progress.sqlite3")
+
+
+def status_of(best: Best | None) -> ExerciseStatus:
+    """An exercise's status in one word."""
+    if best is None:
+        return "new"
+    return "passed" if best.passed else "attempted"
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(path, timeout=10)
+    try:
+        # Two processes that make the file at the same moment may find it locked here; the other one then sets it.
+        with contextlib.suppress(sqlite3.OperationalError):
+            database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("BEGIN IMMEDIATE")
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version > SCHEMA_VERSION:
+            raise ProgressError(
+                f"{path} was made by a newer version of Profile First. Update with 'pip install -U profile-first', "
+                "or set PROFILE_FIRST_HOME to another folder."
+            )
+        if version == 0:
+            for statement in filter(str.strip, _SCHEMA.split(";")):
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        database.commit()
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    return not isinstance(error, sqlite3.OperationalError)
+
+
+def _put_aside(path: Path) -> Path:
+    """Rename a damaged file, with the files that SQLite keeps beside it, to a name that is free."""
+    number = 1
+    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    path.rename(aside)
+    for suffix in ("-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(f"{aside}{suffix}")
+    return aside

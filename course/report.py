@@ -1,0 +1,92 @@
+"""Verdicts and findings as text for a terminal or a pipe."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from course.doctor import Finding
+
+_STATUS = {
+    "passed": "passed",
+    "failed": "not passed",
+    "error": "stopped by an error",
+    "timeout": "ran out of time",
+    "crashed": "ended early",
+}
+
+
+class Ink:
+    """Colours for a stream: none where NO_COLOR is set, the terminal is dumb, or the stream is no terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
+        encoding = stream.encoding or "ascii"
+        try:
+            "✓✗◐○→│".encode(encoding)
+            self._plain = False
+        except UnicodeEncodeError:
+            self._plain = True
+
+    def good(self, text: str) -> str:
+        return self._paint(text, "32")
+
+    def bad(self, text: str) -> str:
+        return self._paint(text, "31")
+
+    def warn(self, text: str) -> str:
+        return self._paint(text, "33")
+
+    def bold(self, text: str) -> str:
+        return self._paint(text, "1")
+
+    def quiet(self, text: str) -> str:
+        return self._paint(text, "2")
+
+    def _paint(self, text: str, code: str) -> str:
+        if self._plain:
+            text = text.translate(str.maketrans("✓✗◐○→│", "+x~o>|"))
+        return f"\x1b[{code}m{text}\x1b[0m" if self._colours else text
+
+
+def verdict_in_words(verdict: Mapping[str, Any], path: Path, ink: Ink) -> Iterator[str]:
+    """The lines of a verdict."""
+    passed = verdict["status"] == "passed"
+    head = f"{'✓' if passed else '✗'} {verdict['exercise']}: {_STATUS[verdict['status']]}"
+    points = f"{verdict['points']}/{verdict['max_points']} points"
+    yield f"{ink.good(head) if passed else ink.bad(head)}, {points}"
+    told: set[str] = set()
+    for check in verdict["checks"]:
+        mark = ink.good("✓") if check["passed"] else ink.bad("✗")
+        score = f"{check['points']}/{check['max_points']}"
+        yield f"  {mark} {check['name']} {ink.quiet(score)}"
+        message = check["message"]
+        if message and not check["passed"] and message not in told:
+            told.add(message)
+            yield from _wrapped(message, "    ")
+    gpu = verdict["gpu"]
+    where = f"{gpu['kind']} GPU {gpu['name']}, " if gpu else ""
+    yield ink.quiet(f"  {path}: {where}seed {verdict['seed']}, {verdict['duration_s']:.1f} s")
+
+
+def finding_in_words(finding: Finding, ink: Ink) -> Iterator[str]:
+    """The lines of one finding of the doctor."""
+    mark = {"good": ink.good("✓"), "note": ink.warn("○"), "problem": ink.bad("✗")}[finding.status]
+    yield f"{mark} {ink.bold(finding.name)}: {finding.detail}"
+    if finding.fix:
+        yield from _wrapped(f"To do: {finding.fix}", "    ")
+
+
+def _wrapped(text: str, indent: str) -> Iterator[str]:
+    width = max(shutil.get_terminal_size((100, 24)).columns, 40)
+    for line in text.splitlines():
+        # Code keeps its own indent and its own line.
+        lead = indent + line[: len(line) - len(line.lstrip())]
+        yield from textwrap.wrap(
+            line.strip(), width, initial_indent=lead, subsequent_indent=lead, break_on_hyphens=False
+        ) or [""]

@@ -1,0 +1,157 @@
+"""The learner's own copies of the exercise files, saved so that nothing typed is ever lost."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]
+
+from course import folders
+
+
+class WorkspaceError(Exception):
+    """A file of the workspace can't be read or written; the message names it and the fix."""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder with the learner's files, and the starters that they begin from."""
+
+    folder: Path
+    starters: Path = folders.EXERCISES
+
+    def path(self, exercise: str) -> Path:
+        """Where the learner's copy of `<lesson>/<exercise>` lies, whether it exists or not."""
+        return self.folder / f"{exercise}.py"
+
+    def starter(self, exercise: str) -> str:
+        """The text that the exercise begins with."""
+        return _read(self.starters / f"{exercise}.py")
+
+    def open(self, exercise: str) -> str:
+        """The learner's text; the first time, a fresh copy of the starter."""
+        path = self.path(exercise)
+        if not path.exists():
+            write_atomically(path, self.starter(exercise))
+        return _read(path)
+
+    def save(self, exercise: str, text: str, known: str | None = None) -> Path | None:
+        """Save the learner's text.
+
+        `known` is the text that the file had when it was last read or saved here. When another program has changed
+        the file since, that other version is backed up first and the backup's path returned.
+        """
+        path = self.path(exercise)
+        on_disk = _read_or_none(path)
+        if on_disk == text:
+            return None
+        backup = None
+        if known is not None and on_disk is not None and on_disk != known:
+            backup = self._back_up(exercise, on_disk)
+        write_atomically(path, text)
+        return backup
+
+    def reset(self, exercise: str) -> Path | None:
+        """Start the exercise again; the learner's text goes to a numbered backup, whose path is returned."""
+        starter, on_disk = self.starter(exercise), _read_or_none(self.path(exercise))
+        backup = None
+        if on_disk is not None and on_disk != starter:
+            backup = self._back_up(exercise, on_disk)
+        write_atomically(self.path(exercise), starter)
+        return backup
+
+    def _back_up(self, exercise: str, text: str) -> Path:
+        lesson, _, name = exercise.partition("/")
+        folder = self.folder / lesson / "backups"
+        folder.mkdir(parents=True, exist_ok=True)
+        number = 1
+        while True:
+            path = folder / f"{name}.{number}.py"
+            try:
+                with path.open("x", encoding="utf-8", newline="") as file:
+                    file.write(text)
+            except FileExistsError:
+                number += 1
+            else:
+                return path
+
+    def answers_path(self, lesson: str) -> Path:
+        """Where the answers to the lesson's quiz lie."""
+        return self.folder / lesson / "quiz.toml"
+
+    def answers(self, lesson: str) -> dict[str, str]:
+        """The answers given so far, choice id by question id; nothing if there are none or they can't be read."""
+        text = _read_or_none(self.answers_path(lesson))
+        try:
+            answers = tomllib.loads(text or "").get("answers", {})
+        except tomllib.TOMLDecodeError:
+            return {}
+        return {key: value for key, value in answers.items() if isinstance(value, str)}
+
+    def save_answers(self, lesson: str, answers: Mapping[str, str]) -> Path:
+        """Save the answers given so far in the form that the grader reads; returns the file."""
+        path = self.answers_path(lesson)
+        # A JSON string is a TOML basic string.
+        lines = [f"{json.dumps(question)} = {json.dumps(choice)}\n" for question, choice in answers.items()]
+        write_atomically(path, "[answers]\n" + "".join(lines))
+        return path
+
+
+def at_home() -> Workspace:
+    """The workspace in the folder that the course stores everything in."""
+    return Workspace(folders.home() / "workspace")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace the file in one step: after a crash it has either the old text or the new one, never half of it."""
+    # A learner may have linked the file to a repository of their own: keep the link, write where it points.
+    path = path.resolve()
+    temporary: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        temporary.replace(path)
+    except OSError as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        raise WorkspaceError(
+            f"{path} can't be saved: {error.strerror}. Free some space or make its folder writable; "
+            "PROFILE_FIRST_HOME moves it elsewhere."
+        ) from error
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError as error:
+        raise WorkspaceError(
+            f"{path} is missing: the installation is incomplete. Install profile-first again."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise WorkspaceError(
+            f"{path} isn't UTF-8 text (byte {error.start}). Save it as UTF-8 in your editor."
+        ) from error
+    except OSError as error:
+        raise WorkspaceError(f"{path} can't be read: {error.strerror}.") from error
+
+
+def _read_or_none(path: Path) -> str | None:
+    return _read(path) if path.exists() else None
