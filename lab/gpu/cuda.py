@@ -221,7 +221,7 @@ def install_accelerator() -> None:
 
 def install_autocast() -> None:
     """Let autocast("cuda") reach ops whose tensors C++ believes to be on the CPU."""
-    autocast = torch.amp.autocast_mode.autocast
+    autocast: Any = torch.amp.autocast_mode.autocast
     enter, leave = autocast.__enter__, autocast.__exit__
 
     def entering(self: Any) -> Any:
@@ -239,4 +239,4 @@ def install_autocast() -> None:
         return leave(self, *error)
 
     autocast.__enter__ = entering
-    autocast.__exit__ = leaving  # type: ignore[method-assign]
+    autocast.__exit__ = leaving

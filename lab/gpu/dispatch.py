@@ -78,10 +78,10 @@ class SimulatedGpu(TorchDispatchMode):
                 else:
                     out, works, wait = compute(func, args, kwargs, inputs, on_gpu, target)
             finally:
-                clock.leave_out(since, 0.0)
+                clock.leave_out(since)
             name = func._schema.name
             for work in works:
-                clock.left_out_s -= card.launch_s
+                clock.charge(card.launch_s)
                 timeline.launch(work, name, recording.current_marker)
             if marked is not None:
                 marked.end_s = clock.now_s()

@@ -297,6 +297,7 @@ class Residency:
 def storage_key(tensor: torch.Tensor) -> int | None:
     """What identifies a tensor's storage while it lives; None for tensors without one (sparse, fake)."""
     try:
-        return tensor.untyped_storage()._cdata
+        key: int = tensor.untyped_storage()._cdata
     except (RuntimeError, NotImplementedError):
         return None
+    return key

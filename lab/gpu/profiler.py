@@ -11,8 +11,9 @@ from functools import wraps
 from typing import Any
 
 import torch
-from torch.autograd import DeviceType, ProfilerActivity
+from torch._C._autograd import DeviceType
 from torch.autograd import profiler as autograd_profiler
+from torch.profiler import ProfilerActivity
 
 from lab.gpu import chrome_trace, recording
 from lab.gpu.merge import Interval, Merged, merge
@@ -52,9 +53,12 @@ class Result:
 
 
 def install() -> None:
-    profile = autograd_profiler.profile
-    initialise, start, leave = profile.__init__, profile._start_trace, profile.__exit__
-    parse, export = profile._parse_kineto_results, profile.export_chrome_trace
+    profile: Any = autograd_profiler.profile
+    initialise: Any = profile.__init__
+    start: Any = profile._start_trace
+    leave: Any = profile.__exit__
+    parse: Any = profile._parse_kineto_results
+    export: Any = profile.export_chrome_trace
     takes_use_cuda = "use_cuda" in inspect.signature(initialise).parameters
 
     @wraps(initialise)
@@ -97,12 +101,14 @@ def install() -> None:
             chrome_trace.complete(path, self.lab_recording, self.use_device == "cuda", self.lab_shows_cpu)
         return done
 
-    profile.__init__, profile._start_trace, profile.__exit__ = initialising, starting, leaving
-    profile._parse_kineto_results, profile.export_chrome_trace = parsing, exporting
-    activities = {ProfilerActivity.CPU, ProfilerActivity.CUDA}
-    torch.autograd._supported_activities = lambda: activities
-    torch.profiler.profiler.supported_activities = lambda: activities
-    torch.profiler.supported_activities = lambda: activities
+    for replacement in (initialising, starting, leaving, parsing, exporting):
+        setattr(profile, replacement.__name__, replacement)  # wraps() has given it the original's name
+    for module, name in (
+        (torch.autograd, "_supported_activities"),
+        (torch.profiler.profiler, "supported_activities"),
+        (torch.profiler, "supported_activities"),
+    ):
+        setattr(module, name, lambda: {ProfilerActivity.CPU, ProfilerActivity.CUDA})
 
 
 def events_of(profile: Any, result: Any) -> list[Any]:
@@ -116,7 +122,7 @@ def events_of(profile: Any, result: Any) -> list[Any]:
             event.start_ns(),
             event.end_ns(),
             event.start_thread_id(),
-            not event.is_user_annotation() and not event.is_python_function() and event.name() != MEMORY,
+            is_op(event),
         )
         for index, event in enumerate(raw)
     ]
@@ -134,6 +140,16 @@ def events_of(profile: Any, result: Any) -> list[Any]:
     if not profile.lab_shows_cpu:
         kept = []
     return kept + simulated_events(raw, merged, recorded, profile)
+
+
+def is_op(event: Any) -> bool:
+    """Whether the event is an operator, which launches are charged to."""
+    name = event.name()
+    if name == MEMORY or event.is_user_annotation():
+        return False
+    # torch 2.8 doesn't say which events are Python frames; their names do: "train.py(12): step".
+    is_frame = getattr(event, "is_python_function", lambda: ".py(" in name or name.startswith("nn.Module: "))
+    return not is_frame()
 
 
 def simulated_events(raw: list[Any], merged: Merged, recorded: Recording, profile: Any) -> list[Any]:

@@ -53,14 +53,14 @@ def asked_device(args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device 
 def install() -> None:
     """Wrap torch's Python surface. For good: there is no way back in this process."""
     _device_constructors()  # remembers the original functions, before they are wrapped
-    tensor = torch.Tensor
-    cpu_device = torch._C.TensorBase.device.__get__
+    tensor: Any = torch.Tensor
+    cpu_device: Callable[[torch.Tensor], torch.device] = torch._C.TensorBase.device.__get__
     on_gpu = memory.holds
-    tensor.device = property(lambda self: CUDA if on_gpu(self) else cpu_device(self))  # type: ignore[assignment]
-    tensor.is_cuda = property(on_gpu)  # type: ignore[assignment]
-    tensor.is_cpu = property(lambda self: not on_gpu(self) and cpu_device(self).type == "cpu")  # type: ignore[assignment]
+    tensor.device = property(lambda self: CUDA if on_gpu(self) else cpu_device(self))
+    tensor.is_cuda = property(on_gpu)
+    tensor.is_cpu = property(lambda self: not on_gpu(self) and cpu_device(self).type == "cpu")
     original_get_device = tensor.get_device
-    tensor.get_device = lambda self: 0 if on_gpu(self) else original_get_device(self)  # type: ignore[method-assign]
+    tensor.get_device = lambda self: 0 if on_gpu(self) else original_get_device(self)
     for name, replacement in (
         ("to", to),
         ("cuda", cuda),
@@ -76,16 +76,18 @@ def install() -> None:
         setattr(tensor, name, replacement(getattr(tensor, name)))
     for name in NEW:
         setattr(tensor, name, naming_a_device(getattr(tensor, name)))
-    for function in _device_constructors():
-        if getattr(torch, getattr(function, "__name__", ""), None) is function:
-            setattr(torch, function.__name__, naming_a_device(function))
+    constructors: set[Callable[..., Any]] = _device_constructors()
+    for function in constructors:
+        name = getattr(function, "__name__", "")
+        if getattr(torch, name, None) is function:
+            setattr(torch, name, naming_a_device(function))
     for name in LIKE:
         setattr(torch, name, naming_a_device(getattr(torch, name)))
-    torch.tensor = making_from_data(torch.tensor)  # type: ignore[assignment]
-    torch.as_tensor = making_from_data(torch.as_tensor)  # type: ignore[assignment]
-    torch.asarray = making_from_data(torch.asarray)  # type: ignore[assignment]
-    torch.Generator = Generator  # type: ignore[misc]
-    torch.nn.Module.cuda = lambda self, device=None: self.to(CUDA if device is None else indexed(device))  # type: ignore[method-assign,assignment]
+    for name in ("tensor", "as_tensor", "asarray"):
+        setattr(torch, name, making_from_data(getattr(torch, name)))
+    setattr(torch, "Generator", Generator)  # noqa: B010 - not a name that a type checker should follow
+    module: Any = torch.nn.Module
+    module.cuda = lambda self, device=None: self.to(CUDA if device is None else indexed(device))
 
 
 def naming_a_device(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -127,7 +129,7 @@ class Generator(torch.Generator):
 
     def __new__(cls, device: Any = "cpu") -> Generator:
         indexed(device)
-        return super().__new__(cls, "cpu")
+        return super().__new__(cls, "cpu")  # type: ignore[call-arg]
 
 
 def to(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -182,7 +184,7 @@ def to_host(self: torch.Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 def moved(tensor: torch.Tensor, copy: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
     """The copy on the other device; its gradient comes back to the tensor's own."""
     if tensor.requires_grad and torch.is_grad_enabled():
-        copied: torch.Tensor = Move.apply(tensor, copy)  # type: ignore[no-untyped-call]
+        copied: torch.Tensor = Move.apply(tensor, copy)
         return copied
     return copy(tensor)
 
@@ -196,7 +198,7 @@ class Move(torch.autograd.Function):
         return copy(tensor.detach())
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
         return grad.to(ctx.device, ctx.dtype), None
 
 
@@ -257,7 +259,7 @@ def representation(original: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(original)
     def call(self: torch.Tensor, **kwargs: Any) -> str:
         if not memory.holds(self):
-            return original(self, **kwargs)
+            return str(original(self, **kwargs))
         text = original(self.detach().cpu(), **kwargs)
         marks = ", device='cuda:0'"
         if self.grad_fn is not None:

@@ -109,7 +109,11 @@ def test_the_simulated_card_is_small_enough_to_run_out_of():
     if lab.gpu.use().kind == "real":
         pytest.skip("about the simulated card")
     kept = []
-    with pytest.raises(torch.OutOfMemoryError):
+
+    def fill():
         for _ in range(100):
             kept.append(torch.empty(16 * MIB, dtype=torch.uint8, device="cuda"))
+
+    with pytest.raises(torch.OutOfMemoryError):
+        fill()
     assert 1 < len(kept) < 64

@@ -4,9 +4,9 @@ import time
 
 import pytest
 import torch
+from torch.profiler import ProfilerActivity, profile
 
 from lab import observe
-from torch.profiler import ProfilerActivity, profile
 
 pytestmark = pytest.mark.gpu
 
