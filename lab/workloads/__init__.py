@@ -1,1 +1,43 @@
-"""Small models, data sets and training steps to measure."""
+"""What the exercises measure: small pieces of PyTorch work, each made from a seed."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+# Each family is a module with build(seed, **params), and finish(returned, seed, **params) where it has a second half.
+FAMILIES: Mapping[str, str] = MappingProxyType(
+    {
+        "queued_matmuls": "lab.workloads.queued_matmuls",
+        "training_step": "lab.workloads.training_step",
+        "profiled_model": "lab.workloads.profiled_model",
+        "steps_with_a_peak": "lab.workloads.steps_with_a_peak",
+        "training_loop": "lab.workloads.training_loop",
+        "slow_storage": "lab.workloads.slow_storage",
+    }
+)
+
+
+class UnknownWorkload(LookupError):
+    """No family of workloads has this name, or the family has no second half."""
+
+
+def build(name: str, seed: int, **params: Any) -> object:
+    """Make the argument for a function that measures: something to call, a finished profiler, a data set."""
+    return _family(name).build(seed, **params)
+
+
+def finish(name: str, returned: object, seed: int, **params: Any) -> object:
+    """Go on with what the function returned, in the same process: train with its loader, show its profiler's rows."""
+    family = _family(name)
+    if not hasattr(family, "finish"):
+        raise UnknownWorkload(f"The workload {name!r} has nothing to finish; only build() it.")
+    return family.finish(returned, seed, **params)
+
+
+def _family(name: str) -> Any:
+    if name not in FAMILIES:
+        raise UnknownWorkload(f"There is no workload {name!r}. Known: {', '.join(sorted(FAMILIES))}.")
+    return importlib.import_module(FAMILIES[name])

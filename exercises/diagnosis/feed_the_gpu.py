@@ -1,0 +1,29 @@
+# %% [markdown]
+# # Feed the GPU
+#
+# The GPU sits idle between batches: reading one image from `dataset` takes
+# 20 ms of waiting for slow storage.
+#
+# Complete `make_loader`. It returns a `torch.utils.data.DataLoader` that
+# hands out the same batches in the same order as now (four images each, the
+# last may be smaller) in at most half the time. An epoch is timed after the
+# first one.
+
+# %%
+from torch.utils.data import DataLoader
+
+
+# %%
+def make_loader(dataset) -> DataLoader:
+    return DataLoader(dataset, batch_size=4)
+
+
+# %%
+if __name__ == "__main__":
+    from lab.workloads import build, finish
+
+    loader = make_loader(build("slow_storage", seed=1))
+    seen = finish("slow_storage", loader, seed=1)
+    print(f"an epoch with a plain loader: {seen['plain_s']:.2f} s")
+    print(f"an epoch with yours:          {seen['epoch_s']:.2f} s")
+    print("same batches:", seen["first"] == seen["second"] == seen["expected"])

@@ -1,0 +1,71 @@
+"""make_loader: the same batches in the same order, in at most half the time."""
+
+import pytest
+
+from grader.api import Seen, mistake, workload
+
+SPEEDUP = 2.0
+
+
+@pytest.fixture(scope="module")
+def seen(submission) -> Seen:
+    """Two epochs with the loader that came back, and one with a plain one."""
+    return submission.call("make_loader", workload("slow_storage"), then=workload("slow_storage"))
+
+
+@pytest.fixture(scope="module")
+def epochs(seen) -> dict:
+    assert seen.then["is_loader"], "Return a torch.utils.data.DataLoader."
+    return seen.then
+
+
+def labels_of(batches: list[list[int]]) -> list[int]:
+    """The labels of an epoch, in order; each batch ends with the sum of its pixels."""
+    return [label for batch in batches for label in batch[:-1]]
+
+
+def size_of(batches: list[list[int]]) -> int:
+    return max((len(batch) - 1 for batch in batches), default=0)
+
+
+@pytest.mark.points(1)
+def test_returns_a_loader(epochs):
+    """A DataLoader is returned, and it hands out batches."""
+    assert epochs["first"], "Your loader hands out no batch."
+
+
+@pytest.mark.points(2)
+def test_hands_out_the_same_batches(epochs):
+    """The same batches come in the same order, in every epoch."""
+    expected = epochs["expected"]
+    for batches in (epochs["first"], epochs["second"]):
+        assert size_of(batches) == size_of(expected), mistake(
+            "batch_size_changed", size=size_of(batches), expected=size_of(expected)
+        )
+        got, wanted = labels_of(batches), labels_of(expected)
+        if len(got) < len(wanted):
+            assert got != wanted[: len(got)], mistake(
+                "last_batch_dropped", missing=len(wanted) - len(got), images=len(wanted)
+            )
+        assert len(got) == len(wanted), f"{len(got)} images came in an epoch instead of {len(wanted)}."
+        assert got == wanted or sorted(got) != sorted(wanted), mistake("batches_shuffled")
+        assert batches == expected, "Some batches hold other images than before. Hand out what the data set holds."
+
+
+@pytest.mark.points(2)
+def test_feeds_the_gpu_twice_as_fast(seen, epochs):
+    """An epoch takes at most half the time."""
+    speedup = epochs["plain_s"] / max(epochs["epoch_s"], 1e-9)
+    if speedup >= SPEEDUP:
+        return
+    loader = seen.value["$loader"]
+    workers = loader.get("num_workers", 0)
+    values = {"speedup": speedup, "workers": workers}
+    assert workers > 1 or not loader.get("pin_memory"), mistake("pinned_memory_alone", **values)
+    own_data_set = loader.get("dataset") != "SlowImages"
+    dies = own_data_set and workers > 0 and not loader.get("persistent_workers")
+    assert not dies, mistake("cache_dies_with_the_workers", **values)
+    assert workers > 1, mistake("one_reader", **values)
+    assert speedup >= SPEEDUP, (
+        f"An epoch was {speedup:.1f} times as fast as before, with {workers} workers. It should be twice as fast."
+    )
