@@ -7,6 +7,7 @@ import hashlib
 import importlib.metadata
 import os
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -137,11 +138,13 @@ def _run_checks(
         submission.give_up(SubmissionFailed("error", unreadable))
     plugin = PointsPlugin(submission)
     exit_code = _run_pytest(file, plugin)
+    if plugin.interrupted:
+        raise KeyboardInterrupt
     if plugin.stopped_by is not None:
         raise plugin.stopped_by
     results = list(plugin.results.values())
     if plugin.faults or not results or exit_code not in (0, 1):
-        faults = "; ".join(plugin.faults) or f"pytest ended with {exit_code}" if results else "there are none"
+        faults = "; ".join(plugin.faults) or (f"pytest ended with {exit_code}" if results else "there are none")
         raise CheckFault(f"The checks of {file.parent.name}/{file.stem} are broken: {faults}")
     status: Status = plugin.status or ("passed" if all(result.passed for result in results) else "failed")
     return status, results, submission.gpu or runner.gpu
@@ -151,6 +154,8 @@ def _run_pytest(file: Path, plugin: object) -> int:
     """Run one file of checks, untouched by whatever pytest configuration is around; returns pytest's exit code."""
     import pytest
 
+    import grader.plugin
+
     arguments = [
         str(file),
         *("-c", os.devnull, "--rootdir", str(file.parent), "--noconftest", "--import-mode=importlib"),
@@ -158,8 +163,31 @@ def _run_pytest(file: Path, plugin: object) -> int:
         *("-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:terminal", "-p", "no:logging"),
         *("-p", "no:junitxml", "-p", "no:pastebin", "-p", "no:doctest", "-p", "no:warnings", "-p", "no:debugging"),
     ]
-    with _without("PYTEST_ADDOPTS", "PYTEST_PLUGINS", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"):
-        return int(pytest.main(arguments, plugins=[plugin]))
+    environment = _without("PYTEST_ADDOPTS", "PYTEST_PLUGINS", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+    with environment, _asserts_as_written():
+        try:
+            return int(pytest.main(arguments, plugins=[grader.plugin, plugin]))
+        finally:
+            _forget_module(file)
+
+
+@contextmanager
+def _asserts_as_written() -> Iterator[None]:
+    """Within another pytest session (our own tests), keep its hook from rewriting the asserts of the checks."""
+    hooks = [finder for finder in sys.meta_path if type(finder).__name__ == "AssertionRewritingHook"]
+    for hook in hooks:
+        sys.meta_path.remove(hook)
+    try:
+        yield
+    finally:
+        sys.meta_path[:0] = hooks
+
+
+def _forget_module(file: Path) -> None:
+    """Let the next run load these checks anew, and never take another file's of the same name for them."""
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) == str(file):
+            del sys.modules[name]
 
 
 @contextmanager

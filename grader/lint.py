@@ -90,8 +90,10 @@ def _mistake(place: str, call: ast.Call, known: dict[str, Misconception]) -> Ite
     match call.args:
         case [ast.Constant(value=str(mistake_id))]:
             pass
+        case [_]:
+            return  # computed: the wrong submissions that must get this message show whether it exists
         case _:
-            yield f"{place}: mistake() needs the id itself as its only positional argument, so that it can be checked."
+            yield f"{place}: mistake() takes one positional argument, the id. Give the values by name."
             return
     if mistake_id not in known:
         yield f"{place}: misconceptions.toml has no [{mistake_id}]. Add it, or correct the id."

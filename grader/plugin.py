@@ -95,6 +95,9 @@ class Submission:
         return failed if failed is not None else _seen(outcome)
 
 
+GIVEN = pytest.StashKey[Submission]()
+
+
 def _seen(outcome: Outcome) -> Seen | SubmissionFailed:
     report = outcome.report
     if isinstance(report, Returned):
@@ -127,6 +130,12 @@ def title(function: Callable[..., object]) -> str:
     return function.__name__.removeprefix("test_").replace("_", " ").capitalize()
 
 
+@pytest.fixture(scope="session")
+def submission(pytestconfig: pytest.Config) -> Submission:
+    """The file that is being checked."""
+    return pytestconfig.stash[GIVEN]
+
+
 class PointsPlugin:
     """Collects one result for each check. A check that never reports, or reports anything but success, gets nothing."""
 
@@ -135,14 +144,15 @@ class PointsPlugin:
         self.results: dict[str, CheckResult] = {}
         self.faults: list[str] = []
         self.stopped_by: GraderError | None = None
+        self.interrupted = False
         self.status: Status | None = None
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "points(n): what this check is worth")
+        config.stash[GIVEN] = self.given
 
-    @pytest.fixture(scope="session")
-    def submission(self) -> Submission:
-        return self.given
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.interrupted = excinfo.type is KeyboardInterrupt
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

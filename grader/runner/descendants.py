@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep  # taken now: the simulated GPU replaces those of the time module
 
@@ -68,13 +69,35 @@ def kill_session(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def kill_marked(variable: str, value: str) -> None:
-    """Kill the processes that were started with this environment variable, whoever their parent is by now."""
+def marked(variable: str, value: str) -> list[int]:
+    """The processes that were started with this environment variable, whoever their parent is by now. Linux only."""
     mark = f"{variable}={value}".encode()
+    found = []
     for entry in Path("/proc").iterdir() if sys.platform == "linux" else ():
         with contextlib.suppress(OSError):
             if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
-                kill(int(entry.name))
+                found.append(int(entry.name))
+    return found
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process can still do something; one that has ended but wasn't collected can't."""
+    try:
+        if sys.platform == "linux":
+            return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+        os.kill(pid, 0)
+    except (OSError, IndexError):
+        return False
+    return True
+
+
+def end_others(find: Callable[[], list[int]], patience_s: float = 5.0) -> None:
+    """Kill processes that aren't this one's children, and those that appear meanwhile, until none is running."""
+    give_up_s = monotonic() + patience_s
+    while (pids := [pid for pid in find() if is_running(pid)]) and monotonic() < give_up_s:
+        for pid in pids:
+            kill(pid)
+        sleep(0.001)
 
 
 def reap() -> tuple[dict[int, int], bool]:

@@ -23,7 +23,7 @@ import msgspec
 
 from grader.errors import Cancelled, RunnerUnavailable
 from grader.runner.cancellation import Cancellation
-from grader.runner.descendants import descendants, kill, kill_marked
+from grader.runner.descendants import descendants, end_others, kill, marked
 from grader.runner.protocol import (
     Channel,
     Ended,
@@ -120,24 +120,30 @@ class WarmRunner:
         """
         stops = [self._closing] if cancellation is None else [self._closing, cancellation]
         with self._turn:
-            try:
-                with self._begin(request, limits or Limits(), on_output, stops) as run:
-                    outcome = run.follow()
-            except BaseException:  # interrupted, or nobody takes the output: the run must not go on
-                self._lose_process()
-                raise
-            if outcome.lost:
-                self._lose_process()
+            outcome = self._run_once(request, limits or Limits(), on_output, stops)
+            if outcome is None:  # the warm process had ended before the run began
+                outcome = self._run_once(request, limits or Limits(), on_output, stops)
+            if outcome is None:
+                raise RunnerUnavailable("The process that runs your code ended twice before it began. Try again.")
             return outcome
 
-    def _begin(
+    def _run_once(
         self, request: Request, limits: Limits, on_output: Callable[[str], None], stops: list[Cancellation]
-    ) -> _Run:
+    ) -> Outcome | None:
+        """One attempt; None if the warm process was lost before the learner's code could begin."""
+        ready = self._ready_process(stops)
         try:
-            return _Run(self._ready_process(stops), request, limits, on_output, stops)
-        except _Lost:  # it ended while nothing ran; a new one will do
+            with _Run(ready, request, limits, on_output, stops) as run:
+                outcome = run.follow()
+        except _Lost:
             self._lose_process()
-            return _Run(self._ready_process(stops), request, limits, on_output, stops)
+            return None
+        except BaseException:  # interrupted, or nobody takes the output: the run must not go on
+            self._lose_process()
+            raise
+        if outcome.lost:
+            self._lose_process()
+        return outcome if run.started or outcome.end != "lost" else None
 
     def close(self) -> None:
         """End the warm process and whatever runs."""
@@ -252,11 +258,11 @@ class _WarmProcess:
         self.channel.close()
         if self.alive():
             kill(self.process.pid, signal.SIGSTOP)
-        for pid in descendants(self.process.pid):
-            kill(pid)
+            left = descendants(self.process.pid)
+            end_others(lambda: left)
         self.process.kill()
         self.process.wait()
-        kill_marked(MARK, self.mark)
+        end_others(lambda: marked(MARK, self.mark))
         self.errors.close()
 
 
@@ -299,6 +305,7 @@ class _Run:
         self.decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.report = bytearray()
         self.stopping: Stopping | None = None
+        self.started = False
         self.ended: Ended | None = None
         try:
             with tempfile.TemporaryFile() as request_file:
@@ -359,6 +366,7 @@ class _Run:
     def _hear(self) -> None:
         for news in self.ready.warm.news():
             if isinstance(news, Started):
+                self.started = True
                 if self.stopping is None:
                     self.began_s = monotonic()
                     self.deadline_s = self.began_s + self.limits.time_s
