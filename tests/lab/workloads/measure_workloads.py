@@ -1,0 +1,74 @@
+"""Runs each family of workloads once and prints what was measured, as JSON. Run it with `python -m lab.run`."""
+
+import json
+import pickle
+import time
+
+import torch
+
+from lab.workloads import build, finish
+
+SEEDS = (1, 2, 3)
+
+
+def seconds(work) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def queued_matmuls(seed: int) -> dict:
+    chain = build("queued_matmuls", seed)
+    earlier_s = seconds(torch.cuda.synchronize)
+    launched_s = seconds(chain)
+    torch.cuda.synchronize()
+    chain()
+    whole_s = seconds(torch.cuda.synchronize)
+    return {"gpu_s": chain.gpu_s, "earlier_s": earlier_s, "launched_s": launched_s, "whole_s": launched_s + whole_s}
+
+
+def training_step(seed: int) -> dict:
+    step = build("training_step", seed)
+    return {"calls_s": [seconds(step) for _ in range(9)]}
+
+
+def profiled_model(seed: int) -> dict:
+    prof = build("profiled_model", seed)
+    operators = [row for row in prof.key_averages() if row.key.startswith("aten::")]
+    measures = ("self_device_time_total", "device_time_total", "self_cpu_time_total", "device_time")
+    on_top = {name: max(operators, key=lambda row, name=name: getattr(row, name)).key for name in measures}
+    return on_top | {"same": finish("profiled_model", None, seed) is prof}
+
+
+def steps_with_a_peak(seed: int) -> dict:
+    step = build("steps_with_a_peak", seed)
+    before = torch.cuda.max_memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    step()
+    after = torch.cuda.max_memory_allocated()
+    return {"before": before, "after": after, "peak": step.peak_bytes, "kept": torch.cuda.memory_allocated()}
+
+
+def training_loop(seed: int) -> dict:
+    shares = {}
+    for name, slow_reads in (("slow", True), ("quick", False)):
+        train = build("training_loop", seed, slow_reads=slow_reads)
+        torch.cuda.synchronize()
+        reading_s = seconds(lambda loop=train: list(loop.loader))
+        whole_s = seconds(lambda loop=train: (loop(), torch.cuda.synchronize()))
+        shares[name] = {"said": train.share_busy, "reading": reading_s / whole_s}
+    return shares
+
+
+def slow_storage(seed: int) -> dict:
+    images = build("slow_storage", seed)
+    again = pickle.loads(pickle.dumps(images))
+    same = all(torch.equal(images[i][0], again[i][0]) and images[i][1] == again[i][1] for i in (0, len(images) - 1))
+    loader = torch.utils.data.DataLoader(images, batch_size=4, num_workers=4)
+    return {"count": len(images), "same": same, "label": images[0][1], **finish("slow_storage", loader, seed)}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    families = (queued_matmuls, training_step, profiled_model, steps_with_a_peak, training_loop, slow_storage)
+    print(json.dumps({family.__name__: [family(seed) for seed in SEEDS] for family in families}))

@@ -1,0 +1,110 @@
+"""The workloads are what the exercises say of them, on whatever machine they run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from lab.workloads import FAMILIES, UnknownWorkload, build, finish
+
+MEASURE = Path(__file__).with_name("measure_workloads.py")
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[str, list[dict[str, Any]]]:
+    """For each family what was measured with three seeds, in a process of its own."""
+    quiet = {"OMP_NUM_THREADS": "1", "PROFILE_FIRST_GPU": "simulated", "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, "-m", "lab.run", str(MEASURE)]
+    done = subprocess.run(command, env={**os.environ, **quiet}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_each_family_is_measured_here(measured: dict[str, list[dict[str, Any]]]) -> None:
+    assert sorted(measured) == sorted(FAMILIES)
+
+
+def test_a_chain_of_products_comes_after_much_longer_earlier_work(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["queued_matmuls"]:
+        assert seen["earlier_s"] > 2 * seen["gpu_s"]
+
+
+def test_a_chain_of_products_is_launched_long_before_it_is_done(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["queued_matmuls"]:
+        assert seen["launched_s"] < seen["gpu_s"] / 5
+        assert seen["whole_s"] > 0.9 * seen["gpu_s"]
+
+
+def test_the_first_training_step_is_by_far_the_slowest(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["training_step"]:
+        first, *later = seen["calls_s"]
+        assert first > 3 * median(later)
+
+
+def test_some_later_training_steps_are_slow_too(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["training_step"]:
+        later = seen["calls_s"][1:]
+        assert 1 <= sum(seconds > 1.5 * median(later) for seconds in later) < len(later) / 2
+
+
+def test_every_other_measure_puts_another_operator_on_top(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["profiled_model"]:
+        others = {seen["device_time_total"], seen["self_cpu_time_total"], seen["device_time"]}
+        assert len(others) == 3
+        assert seen["self_device_time_total"] not in others
+
+
+def test_the_seed_decides_which_operator_is_the_hottest(measured: dict[str, list[dict[str, Any]]]) -> None:
+    assert len({seen["self_device_time_total"] for seen in measured["profiled_model"]}) > 1
+
+
+def test_a_profile_can_be_looked_at_again(measured: dict[str, list[dict[str, Any]]]) -> None:
+    assert all(seen["same"] for seen in measured["profiled_model"])
+
+
+def test_the_peak_of_a_step_is_known_and_hidden_by_an_earlier_one(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["steps_with_a_peak"]:
+        assert seen["after"] == seen["peak"]
+        assert seen["before"] > 1.3 * seen["peak"]
+        assert seen["kept"] < seen["peak"] / 2
+
+
+def test_loops_are_bound_by_what_they_say(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["training_loop"]:
+        assert seen["slow"]["said"] < 0.5 < seen["quick"]["said"]
+        assert seen["slow"]["reading"] > 0.7
+        assert seen["quick"]["reading"] < 0.5
+
+
+def test_the_images_on_slow_storage_are_the_same_for_the_same_seed(measured: dict[str, list[dict[str, Any]]]) -> None:
+    assert all(seen["same"] for seen in measured["slow_storage"])
+    assert len({seen["label"] for seen in measured["slow_storage"]}) == len(measured["slow_storage"])
+
+
+def test_the_last_batch_from_slow_storage_is_smaller(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["slow_storage"]:
+        *full, last = [len(batch) - 1 for batch in seen["expected"]]
+        assert set(full) == {4}
+        assert last == seen["count"] - 4 * len(full) < 4
+
+
+def test_workers_hand_out_the_same_batches_from_slow_storage(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["slow_storage"]:
+        assert seen["first"] == seen["second"] == seen["expected"]
+
+
+def test_an_unknown_workload_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(UnknownWorkload, match="queued_matmuls"):
+        build("no_such_workload", seed=1)
+
+
+def test_a_workload_without_a_second_half_says_so() -> None:
+    with pytest.raises(UnknownWorkload, match="nothing to finish"):
+        finish("training_step", None, seed=1)
