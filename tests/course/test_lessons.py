@@ -11,6 +11,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from course import catalog
+from course.app.app import CourseApp
+from course.app.screens.lesson import LessonScreen
+from course.progress import Progress
+from course.workspace import Workspace
+
 try:
     import tomllib
 except ModuleNotFoundError:
@@ -220,6 +226,21 @@ def test_tables_are_narrow_enough_for_a_small_terminal(folder: Path) -> None:
 @pytest.mark.parametrize(("folder", "section"), cards("card"))
 def test_a_card_fits_a_small_terminal(folder: Path, section: Section) -> None:
     assert height(section.body) <= CARD_LINES
+
+
+@pytest.mark.slow
+async def test_the_app_shows_every_card_whole_on_a_small_terminal(own: Workspace, kept: Progress, fake: Any) -> None:
+    course = catalog.load()
+    app = CourseApp(course, own, kept, lambda: fake)
+    too_long = []
+    async with app.run_test(size=(80, 24)) as pilot:
+        for step in [step for lesson in course.lessons for step in lesson.steps if step.kind == "card"]:
+            await app.push_screen(LessonScreen(step))
+            await pilot.pause()
+            if app.screen.query_one("#card").max_scroll_y:
+                too_long.append(step.id)
+            app.pop_screen()
+    assert too_long == []
 
 
 @pytest.mark.parametrize(("folder", "section"), cards("recap"))
