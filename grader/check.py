@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
-from grader.errors import CheckFault, SubmissionNotFound, UnknownExercise
+from grader.errors import CheckFault, GraderError, SubmissionNotFound, UnknownExercise
 from grader.runner.cancellation import Cancellation
 from grader.runner.warm import WarmRunner
 from grader.verdict import CheckResult, Gpu, Status, Verdict
@@ -43,12 +43,14 @@ def check(
     path: Path,
     *,
     seed: int | None = None,
-    runner: WarmRunner,
+    runner: WarmRunner | None,
     cancellation: Cancellation | None = None,
     on_output: Callable[[str], None] | None = None,
     checks: Path = CHECKS,
 ) -> Verdict:
     """The verdict on a file as a submission for an exercise (`<lesson>/<exercise>`, or `<lesson>/quiz`).
+
+    A quiz needs no runner, since none of its answers is run.
 
     Raises UnknownExercise, SubmissionNotFound, CheckFault, Cancelled or RunnerUnavailable; whatever the file
     contains and does, there is a verdict.
@@ -66,6 +68,8 @@ def check(
     gpu: Gpu | None = None
     if is_quiz(exercise):
         status, results = grade_quiz(exercise, data)
+    elif runner is None:
+        raise GraderError("An exercise can only be checked with a runner.")
     else:
         status, results, gpu = _run_checks(file, path, data, seed, runner, cancellation, on_output)
     return Verdict(

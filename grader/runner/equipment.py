@@ -42,9 +42,13 @@ def warm_up() -> None:
         layer = torch.nn.Linear(4, 4)
         layer(torch.ones(2, 4)).sum().backward()
     profiler.key_averages().table()
+    import torch.utils.benchmark
     import torch.utils.data
 
     import lab.workloads  # noqa: F401
+
+    if torch.cuda.max_memory_allocated():  # a run starts with a GPU that nobody has used
+        torch.cuda.reset_peak_memory_stats()
 
 
 def seed_everything(seed: int) -> None:
