@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import time
 import timeit
+from typing import Any
 
 import torch
 
 from lab import observe
 from lab.gpu import cuda, profiler, recording, tensors
-from lab.gpu.clock import patched_clocks
+from lab.gpu.clock import REAL, patched_clocks
 from lab.gpu.device import clock, memory, timeline
 from lab.gpu.dispatch import SimulatedGpu
 
@@ -29,11 +31,7 @@ def install() -> None:
     # PyTorch's optimizers import this at first use. It must see torch as it is, so it comes before the changes.
     importlib.import_module("torch._dynamo")
     torch.set_num_threads(1)
-    replacements = patched_clocks(clock)
-    for name, function in replacements.items():
-        setattr(time, name, function)
-    timeit.default_timer = time.perf_counter
-    timeit.Timer.__init__.__defaults__ = ("pass", "pass", time.perf_counter, None)
+    replace_clocks()
     tensors.install()
     cuda.install()
     profiler.install()
@@ -49,6 +47,19 @@ def install() -> None:
     # A full collection walks all of torch's objects, 150 ms that would fall into some learner's measurement.
     gc.collect()
     gc.freeze()
+    atexit.register(gc.unfreeze)  # libraries that count what is left at exit would complain
+
+
+def replace_clocks() -> None:
+    """Put time.* on the lab's clock, also where timeit keeps perf_counter as a default argument."""
+    for name, function in patched_clocks(clock).items():
+        setattr(time, name, function)
+    timeit.default_timer = time.perf_counter
+    functions: tuple[Any, ...] = (timeit.Timer.__init__, timeit.timeit, timeit.repeat)
+    for function in functions:
+        function.__defaults__ = tuple(
+            time.perf_counter if value is REAL["perf_counter"] else value for value in function.__defaults__
+        )
 
 
 def check_version() -> None:

@@ -1,5 +1,8 @@
 """Launching is not working: the clock, waiting, events and streams."""
 
+import os
+import subprocess
+import sys
 import time
 import timeit
 
@@ -29,6 +32,27 @@ def test_an_unsynchronised_timer_reads_less_than_a_fifth_of_a_synchronised_one()
     unsynchronised = time.perf_counter() - begin
     torch.cuda.synchronize()
     assert unsynchronised < (time.perf_counter() - begin) / 5
+
+
+def test_a_loaded_machine_changes_neither_reading():
+    if lab.gpu.use().kind == "real":
+        pytest.skip("a real GPU doesn't tell each kernel's duration here")
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        work = chain(20)
+        observe.start()
+        begin = time.perf_counter()
+        work()
+        unsynchronised = time.perf_counter() - begin
+        torch.cuda.synchronize()
+        synchronised = time.perf_counter() - begin
+        kernels = [event for event in observe.finish() if event["what"] == "launch"]
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert unsynchronised < synchronised / 5
+    assert synchronised == pytest.approx(sum(event["end_s"] - event["begin_s"] for event in kernels), rel=0.1)
 
 
 def test_a_synchronised_timer_reads_the_sum_of_the_kernels():
@@ -134,7 +158,12 @@ def test_timeit_and_benchmark_timer_use_the_same_clock():
         work()
         torch.cuda.synchronize()
 
+    begin = time.perf_counter()
+    synchronised()
+    by_clock = time.perf_counter() - begin
     by_timeit = min(timeit.repeat(synchronised, number=1, repeat=3))
+    assert timeit.timeit(synchronised, number=1) == pytest.approx(by_clock, rel=0.2)
+    assert timeit.Timer(synchronised).timeit(1) == pytest.approx(by_clock, rel=0.2)
     by_timer = benchmark.Timer("work()", globals={"work": work}).timeit(3).median
     assert by_timer == pytest.approx(by_timeit, rel=0.3)
 
