@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
+from grader.runner.confine import landlock_abi
+
 TRY_LIMIT_S = 10.0
-_LANDLOCK_CREATE_RULESET = 444
-_LANDLOCK_CREATE_RULESET_VERSION = 1
 _PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
 _EFAULT = 14
@@ -66,12 +66,13 @@ def _landlock() -> Layer:
     name = "Landlock"
     if sys.platform != "linux":
         return _linux_only(name)
-    libc = ctypes.CDLL(None, use_errno=True)
-    version = libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_CREATE_RULESET_VERSION)
-    if version > 0:
-        return Layer(name, True, f"ABI {version}")
-    reason = os.strerror(ctypes.get_errno())
-    return Layer(name, False, reason, "Needs Linux 5.13 or newer with `landlock` among the kernel's lsm= modules.")
+    version = landlock_abi()
+    if not version:
+        fix = "Needs Linux 5.13 or newer with `landlock` among the kernel's lsm= modules."
+        return Layer(name, False, "the kernel doesn't offer it", fix)
+    works, _ = _in_packages(_SIGNAL_TRY)
+    signals = "keeps a run from signalling other processes" if works else "too old to keep signals inside a run"
+    return Layer(name, True, f"ABI {version}: {signals}")
 
 
 def _seccomp() -> Layer:
@@ -128,6 +129,18 @@ def _rlimits() -> Layer:
     return Layer(name, bool(enforced), detail, "Time, output and the process group are limited all the same.")
 
 
+_SIGNAL_TRY = """
+import os
+from grader.runner.confine import keep_signals_inside
+parent = os.getppid()
+keep_signals_inside()
+try:
+    os.kill(parent, 0)
+except PermissionError:
+    raise SystemExit(0)
+raise SystemExit(1)
+"""
+
 # Each exits with 0 if the limit stopped it.
 _LIMIT_TRIES = {
     "memory": (
@@ -159,7 +172,7 @@ def _tried(code: str) -> bool:
 
 def _in_packages(code: str) -> tuple[bool, str]:
     root = str(Path(__file__).parents[1])
-    return _run([sys.executable, "-c", f"import sys; sys.path.insert(0, {root!r}); {code}"])
+    return _run([sys.executable, "-c", f"import sys; sys.path.insert(0, {root!r})\n{code}"])
 
 
 def _linux_only(name: str) -> Layer:

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from grader.runner.confine import keep_signals_inside
 from grader.runner.descendants import end_with_parent
 from grader.runner.equipment import Equipment
 from grader.runner.protocol import (
@@ -80,6 +81,7 @@ def _settle_in(start: Start, output: int) -> None:
         setattr(sys, f"__{name}__", stream)
 
     _limit(start)
+    keep_signals_inside()
     os.chdir(start.folder)
 
 

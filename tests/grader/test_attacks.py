@@ -194,7 +194,8 @@ def test_an_attack_on_the_warm_process_earns_nothing(
     monkeypatch.setattr("grader.runner.warm.STOP_LIMIT_S", 1.0)  # how long a stopped one is waited for
     with fake_runner() as runner:
         status, points, message = graded(NEED_LINUX[attack], tmp_path, checks, runner)
-        assert (status, points) in (("crashed", 0), ("timeout", 0))
+        # "error" where the kernel refuses the signal
+        assert (status, points) in (("crashed", 0), ("timeout", 0), ("error", 0))
         assert message
         assert graded("def f(a, b): return a + b", tmp_path, checks, runner) == ("passed", 3, None)
 

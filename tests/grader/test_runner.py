@@ -12,6 +12,7 @@ import pytest
 
 from grader.errors import Cancelled, GraderError, RunnerUnavailable
 from grader.runner.cancellation import Cancellation
+from grader.runner.confine import landlock_abi
 from grader.runner.descendants import is_running
 from grader.runner.protocol import Argument, BuiltArgument, Finished, Limits, Raised, Returned
 from grader.runner.warm import Outcome, WarmRunner
@@ -350,6 +351,56 @@ def test_a_dead_warm_process_is_replaced(tmp_path: Path) -> None:
         outcome = runner.run(request("def f(): return 1", tmp_path / "exercise.py"))
         assert returned(outcome).value == 1
         assert runner.restarts == 1
+
+
+@linux_only
+@pytest.mark.parametrize(("number", "end"), [(signal.SIGKILL, "lost"), (signal.SIGSTOP, "timeout")])
+def test_a_run_whose_warm_process_is_lost_does_not_stay(
+    number: signal.Signals, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even its daemon that has left the family: nobody can find that one by its parents any more."""
+    monkeypatch.setattr("grader.runner.warm.STOP_LIMIT_S", 0.5)
+    source = """
+        import os, time
+        def f():
+            if os.fork() == 0:
+                os.setsid()
+                if os.fork():
+                    os._exit(0)
+            print(os.getpid())
+            while True: time.sleep(1)
+    """
+    pids: list[int] = []
+
+    def on_output(text: str) -> None:
+        pids.extend(map(int, text.split()))
+        if len(pids) == 2:
+            assert runner._warm is not None
+            os.kill(runner._warm.process.pid, number)
+
+    with fake_runner() as runner:
+        outcome = runner.run(request(source, tmp_path / "exercise.py"), Limits(time_s=5), on_output)
+        assert (outcome.end, outcome.lost, outcome.report) == (end, True, None)
+        assert [pid for pid in pids if is_running(pid)] == []
+        assert len(pids) == 2
+        assert returned(runner.run(request("def f(): return 1", tmp_path / "exercise.py"))).value == 1
+
+
+@pytest.mark.skipif(landlock_abi() < 6, reason="needs a kernel that can keep signals inside")
+def test_a_run_cannot_signal_anything_outside_of_it(call: Calling) -> None:
+    source = """
+        import os, signal, subprocess
+        def attempt(pid, number):
+            try:
+                os.kill(pid, number)
+            except PermissionError:
+                return "refused"
+            return "sent"
+        def f(outside):
+            own = subprocess.Popen(["sleep", "1000"])
+            return [attempt(pid, 0) for pid in (os.getppid(), outside, own.pid)]
+    """
+    assert returned(call(source, os.getpid())).value == ["refused", "refused", "sent"]
 
 
 @linux_only
