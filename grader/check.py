@@ -166,6 +166,7 @@ def _run_pytest(file: Path, plugin: object) -> int:
         *("--assert=plain", "--capture=no", "--strict-markers"),
         *("-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:terminal", "-p", "no:logging"),
         *("-p", "no:junitxml", "-p", "no:pastebin", "-p", "no:doctest", "-p", "no:warnings", "-p", "no:debugging"),
+        *("-p", "no:unraisableexception", "-p", "no:threadexception"),
     ]
     environment = _without("PYTEST_ADDOPTS", "PYTEST_PLUGINS", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     with environment, _asserts_as_written():

@@ -41,6 +41,7 @@ from grader.runner.protocol import (
     frame_report,
 )
 
+PACKAGES = str(Path(__file__).parents[2])
 MAX_TEXT = 4_000
 MAX_FRAMES = 8
 
@@ -132,6 +133,8 @@ def _run(request: Request, equipment: Equipment) -> Report:
     lines = request.source.splitlines(keepends=True)
     linecache.cache[request.path] = (len(request.source), None, lines, request.path)
     sys.path[0] = str(Path(request.path).parent)
+    if PACKAGES not in sys.path:  # it may have stood in that place
+        sys.path.append(PACKAGES)
     if request.seed is not None:
         equipment.seed_everything(request.seed)
     if isinstance(request, Script):

@@ -133,7 +133,7 @@ class WarmRunner:
         """One attempt; None if the warm process was lost before the learner's code could begin."""
         ready = self._ready_process(stops)
         try:
-            with _Run(ready, request, limits, on_output, stops) as run:
+            with _begun(ready, request, limits, on_output, stops) as run:
                 outcome = run.follow()
         except _Lost:
             self._lose_process()
@@ -159,7 +159,10 @@ class WarmRunner:
         if self._warm is not None and not self._warm.alive():
             self._lose_process()
         if self._warm is None:
-            self._warm = _WarmProcess(self._equipment, self._environment, self._fresh)
+            try:
+                self._warm = _WarmProcess(self._equipment, self._environment, self._fresh)
+            except OSError as error:
+                raise RunnerUnavailable(f"No process can be started for your code: {error}.") from error
         return self._warm
 
     def _ready_process(self, stops: list[Cancellation]) -> _ReadyProcess:
@@ -404,7 +407,8 @@ class _Run:
         return data
 
     def _read_rest(self) -> None:
-        while self.open:
+        """Empty the pipes. Where a process could get away, it may still be writing: not beyond the limit."""
+        while self.open and self.output_size <= self.limits.output_bytes:
             arrived, _, _ = select.select(list(self.open), [], [], 0)
             if not arrived:
                 return
@@ -426,6 +430,19 @@ class _Run:
             gpu=self.ready.gpu,
             lost=lost,
         )
+
+
+def _begun(
+    ready: _ReadyProcess,
+    request: Request,
+    limits: Limits,
+    on_output: Callable[[str], None],
+    stops: list[Cancellation],
+) -> _Run:
+    try:
+        return _Run(ready, request, limits, on_output, stops)
+    except OSError as error:  # no room for its folder, no more files
+        raise RunnerUnavailable(f"Your code can't be run: {error}.") from error
 
 
 @contextmanager

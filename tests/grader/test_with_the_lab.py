@@ -8,14 +8,18 @@ from typing import Any
 
 import pytest
 
+from grader.client import Grader
 from grader.runner.protocol import Finished, Limits, Returned
 from grader.runner.warm import Outcome, WarmRunner
 from tests.grader.conftest import request, script
 
+SIMULATED = {"PROFILE_FIRST_GPU": "simulated"}
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
 
-@pytest.fixture(scope="module", params=["fork", "fresh"])
-def lab(request: pytest.FixtureRequest) -> Iterator[WarmRunner]:
-    with WarmRunner(environment={"PROFILE_FIRST_GPU": "simulated"}, fresh=request.param == "fresh") as runner:
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[WarmRunner]:
+    with WarmRunner(environment=SIMULATED) as runner:
         yield runner
 
 
@@ -27,6 +31,28 @@ def call(lab: WarmRunner, tmp_path: Path) -> Callable[..., Returned]:
         return outcome.report
 
     return call
+
+
+async def test_the_app_gets_a_verdict_from_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROFILE_FIRST_GPU", "simulated")
+    grader = Grader()
+    verdict = await grader.check(
+        "synchronize/time_on_the_gpu", SOLUTIONS / "synchronize" / "time_on_the_gpu.py", seed=3
+    )
+    await grader.close()
+    assert (verdict.status, verdict.points) == ("passed", verdict.max_points)
+    assert verdict.seed == 3
+    assert verdict.gpu is not None
+    assert verdict.gpu.kind == "simulated"
+
+
+def test_a_fresh_process_has_the_gpu_in_place_too(tmp_path: Path) -> None:
+    source = "import torch\ndef f(): return torch.ones(3, device='cuda').sum().item()"
+    with WarmRunner(environment=SIMULATED, fresh=True) as runner:
+        outcome = runner.run(request(source, tmp_path / "exercise.py"))
+    assert isinstance(outcome.report, Returned), outcome
+    assert outcome.report.value == 3.0
+    assert [event["call"] for event in outcome.report.events if event["what"] == "host_read"] == ["Tensor.item"]
 
 
 def kinds(events: list[dict[str, Any]]) -> set[str]:
