@@ -121,6 +121,10 @@ def version() -> str:
 def _app(_options: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise WrongUsage("the course needs a terminal. In a pipe, use list, run or check; --help says more.")
+    import gc
+
+    # Nothing that is made while starting is garbage: collecting it only delays the first frame. The app collects again.
+    gc.disable()
     from course.app.app import run_app
 
     run_app()

@@ -54,6 +54,13 @@ class Ink:
         return f"\x1b[{code}m{text}\x1b[0m" if self._colours else text
 
 
+def gpu_in_words(kind: str, name: str) -> str:
+    """The GPU as every screen and report names it: whether it is real or simulated, and which one."""
+    if kind == "simulated":
+        return name if "simulated" in name.lower() else f"simulated GPU {name}"
+    return f"real GPU {name}"
+
+
 def verdict_in_words(verdict: Mapping[str, Any], path: Path, ink: Ink) -> Iterator[str]:
     """The lines of a verdict."""
     passed = verdict["status"] == "passed"
@@ -70,7 +77,7 @@ def verdict_in_words(verdict: Mapping[str, Any], path: Path, ink: Ink) -> Iterat
             told.add(message)
             yield from _wrapped(message, "    ")
     gpu = verdict["gpu"]
-    where = f"{gpu['kind']} GPU {gpu['name']}, " if gpu else ""
+    where = f"{gpu_in_words(gpu['kind'], gpu['name'])}, " if gpu else ""
     yield ink.quiet(f"  {path}: {where}seed {verdict['seed']}, {verdict['duration_s']:.1f} s")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterable
@@ -21,6 +22,7 @@ from textual.worker import Worker
 from course.app.screens.base import CourseScreen
 from course.app.themes import DARK, LIGHT, WITHOUT_COLOUR
 from course.progress import Progress, ProgressError
+from course.report import gpu_in_words
 from course.workspace import Workspace, WorkspaceError, write_atomically
 
 if TYPE_CHECKING:
@@ -156,6 +158,7 @@ class CourseApp(App[None]):
         return "looking for a GPU…"
 
     def _start_grader(self) -> None:
+        gc.enable()
         self._grader_started = self.run_worker(self._grader_work(), group="grader", exit_on_error=False)
 
     async def _grader_work(self) -> None:
@@ -355,23 +358,11 @@ async def _copy_in_tmux(text: str) -> None:
         await process.communicate(text.encode())
 
 
-def gpu_in_words(kind: str, name: str) -> str:
-    """The GPU as every screen names it."""
-    if kind == "simulated":
-        return name if "simulated" in name.lower() else f"simulated GPU · {name}"
-    return f"real GPU · {name}"
-
-
 def run_app() -> None:
     """Open the course where it was left."""
-    import gc
-
     from course import catalog, progress, workspace
     from course.app.grading import real_grader
 
-    # Nothing made while starting is garbage: collecting it would only delay the first frame.
-    gc.disable()
     with progress.at_home() as kept:
         app = CourseApp(catalog.load(), workspace.at_home(), kept, real_grader)
-        app.call_later(gc.enable)
         app.run()

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from course.app.grading import RunResult, card_of
 from course.app.prose import QUIET, Block, Text
+from course.report import gpu_in_words
 
 STATUS_WORDS = {
     "passed": ("✓ Passed", "bold $text-success"),
@@ -81,7 +82,7 @@ def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
 def check_summary(verdict: Mapping[str, Any]) -> Content:
     """One line about where a check ran and how long it took."""
     gpu = verdict.get("gpu")
-    on = f" on the {gpu['kind']} GPU {gpu['name']}" if gpu else ""
+    on = f" on the {gpu_in_words(gpu['kind'], gpu['name'])}" if gpu else ""
     return Content.styled(f"Checked{on} in {verdict['duration_s']:.1f} s", QUIET)
 
 

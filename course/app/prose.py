@@ -179,11 +179,11 @@ def _blocks(tokens: list[Token]) -> Iterable[Block]:
         indent = sum(2 if number is None else 3 for number in lists)
         kind = token.type
         if kind in ("bullet_list_open", "ordered_list_open"):
+            tight = tight and bool(lists)
             lists.append(int(token.attrGet("start") or 1) if kind == "ordered_list_open" else None)
-            tight = False
         elif kind in ("bullet_list_close", "ordered_list_close"):
             lists.pop()
-            tight = False
+            tight = tight and bool(lists)
         elif kind == "list_item_open":
             number = lists[-1]
             marker = Content.styled("• " if number is None else f"{number}.".ljust(3), BULLET)

@@ -32,6 +32,14 @@ class CourseScreen(Screen[None]):
         yield Footer()
         yield Static(TOO_SMALL, id="too-small", markup=False)
 
+    def on_mount(self) -> None:
+        # An app that ends while a screen is being made mounts it without all of its widgets.
+        if self.app.is_running:
+            self.open()
+
+    def open(self) -> None:
+        """Fill the widgets for the first time."""
+
     def body(self) -> ComposeResult:
         """The widgets between header and footer."""
         yield from ()
@@ -56,7 +64,7 @@ class StepScreen(CourseScreen):
         super().__init__()
         self.step = step
 
-    def on_mount(self) -> None:
+    def open(self) -> None:
         self.show(self.step)
 
     def show(self, step: Step) -> None:

@@ -56,18 +56,23 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
     def steps(self) -> ChoiceList:
         return self.query_one("#steps", ChoiceList)
 
-    def on_mount(self) -> None:
+    def open(self) -> None:
         self.header.place = Content.styled("Profile First", "bold $text-accent")
         self.query_one("#welcome", Static).update(self._welcome())
-        self._fill_lessons()
-        place = self.course.progress.place()
-        ids = [lesson.id for lesson in self.course.catalog.lessons]
-        self.lessons.highlighted = ids.index(place.lesson) if place and place.lesson in ids else 0
         self.lessons.focus()
 
     @on(ChoiceList.Resized, "#lessons")
     def _fit_lessons(self) -> None:
+        begins = not self.lessons.options
         self._fill_lessons()
+        if begins:
+            place = self.course.progress.place()
+            ids = [lesson.id for lesson in self.course.catalog.lessons]
+            self.lessons.highlighted = ids.index(place.lesson) if place and place.lesson in ids else 0
+
+    @on(ChoiceList.Resized, "#steps")
+    def _fit_steps(self) -> None:
+        self._show_steps()
 
     def _welcome(self) -> Content:
         place = self.course.progress.place()
@@ -92,7 +97,7 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
 
     def _fill_lessons(self) -> None:
         seen, best = self.course.progress.seen(), self.course.progress.best()
-        width = (self.lessons.size.width or self.app.size.width) - 3
+        width = self.lessons.size.width - 3
         rows = [Option(_lesson_row(lesson, seen, best, width), id=lesson.id) for lesson in self.course.catalog.lessons]
         rows.append(Option(_recap_row(width), id=COURSE_RECAP))
         self.lessons.replace(rows)
@@ -108,6 +113,8 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
 
     @on(OptionList.OptionHighlighted, "#lessons")
     def _show_steps(self) -> None:
+        if not self.steps.display:
+            return
         self._fill_steps()
         lesson = self._highlighted_lesson()
         place = self.course.progress.place(lesson.id) if lesson else None
@@ -128,7 +135,7 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
     def action_steps(self) -> None:
         if self._highlighted_lesson():
             self.add_class("-steps")
-            self.steps.focus()
+            self.call_after_refresh(self.steps.focus)
             self.refresh_bindings()
 
     def action_lessons(self) -> None:

@@ -66,7 +66,7 @@ The recap of the course: what each lesson was for, and the points of all its exe
             yield Prose(id="before")
         yield ActionBar(ActionButton(BACK, "p", "previous_step"), Spring(), ActionButton("Course map", "Esc", "to_map"))
 
-    def on_mount(self) -> None:
+    def open(self) -> None:
         self.header.place = Content.styled("Course recap", "bold")
         lessons, best = self.course.catalog.lessons, self.course.progress.best()
         graded = list(self.course.catalog.graded())

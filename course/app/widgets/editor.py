@@ -76,23 +76,26 @@ class Editor(TextArea, inherit_bindings=False):
         self._pause.pause()
         self.post_message(self.Settled())
 
-    async def _on_key(self, event: events.Key) -> None:
-        # Terminals that report space and other characters as codes without text (VS Code's does) would lose them.
-        if event.key == "space" and event.character is None and not self.read_only:
-            event.stop()
+    def on_key(self, event: events.Key) -> None:
+        # TextArea's own handling of a key comes after this, unless the default is prevented.
+        if event.key == "escape":
+            # It would go to the next widget; here it is for the screen to say what escape does.
             event.prevent_default()
-            self.insert(" ")
-            return
-        if event.key == "enter" and not self.read_only:
-            event.stop()
-            event.prevent_default()
-            self.insert("\n" + self._indent_of_next_line())
-            return
-        await super()._on_key(event)
+        elif event.key == "space" and event.character is None:
+            # Some terminals, VS Code's among them, report space as a code without text.
+            self._type(event, " ")
+        elif event.key == "enter":
+            self._type(event, "\n" + self._indent_of_next_line())
+
+    def _type(self, event: events.Key, text: str) -> None:
+        event.stop()
+        event.prevent_default()
+        if not self.read_only:
+            self._replace_via_keyboard(text, *self.selection)
 
     def _indent_of_next_line(self) -> str:
         """The indent of this line, one level more after a colon."""
-        row, column = self.cursor_location
+        row, column = min(self.selection)
         before = self.document.get_line(row)[:column]
         indent = before[: len(before) - len(before.lstrip())]
         return indent + (" " * self.indent_width if before.rstrip().endswith(":") else "")
