@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.api import SubmissionFailed
 from grader.runner.protocol import Call, Finished, Frame, Limits, Raised, Request, Returned
-from grader.runner.warm import Outcome
+from grader.runner.run import Outcome
 from grader.verdict import Status
 
 MAX_LINES = 12

@@ -15,7 +15,8 @@ from grader.errors import Cancelled, CheckFault, GraderError
 from grader.feedback import failure, printable
 from grader.runner.cancellation import Cancellation
 from grader.runner.protocol import Argument, BuiltArgument, Call, Finished, Limits, Request, Returned, Script
-from grader.runner.warm import Outcome, WarmRunner
+from grader.runner.run import Outcome
+from grader.runner.warm import WarmRunner
 from grader.verdict import CheckResult, Gpu, Status
 
 

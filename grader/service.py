@@ -31,7 +31,8 @@ from grader.messages import (
 )
 from grader.runner.cancellation import Cancellation
 from grader.runner.protocol import Finished, Limits, Script
-from grader.runner.warm import Outcome, WarmRunner
+from grader.runner.run import Outcome
+from grader.runner.warm import WarmRunner
 from grader.verdict import Verdict
 
 RUN_LIMITS = Limits(time_s=120.0)  # a learner's own run may take longer than a check's

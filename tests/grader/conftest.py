@@ -12,7 +12,8 @@ from textwrap import dedent
 import pytest
 
 from grader.runner.protocol import Argument, BuiltArgument, Call, Limits, Script
-from grader.runner.warm import Outcome, WarmRunner
+from grader.runner.run import Outcome
+from grader.runner.warm import WarmRunner
 
 HERE = Path(__file__).parent
 SEED = 7

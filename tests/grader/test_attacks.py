@@ -191,7 +191,7 @@ def test_an_attack_earns_nothing(attack: str, forking: WarmRunner, checks: Path,
 def test_an_attack_on_the_warm_process_earns_nothing(
     attack: str, checks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.runner.warm.STOP_LIMIT_S", 1.0)  # how long a stopped one is waited for
+    monkeypatch.setattr("grader.runner.run.STOP_LIMIT_S", 1.0)  # how long a stopped one is waited for
     with fake_runner() as runner:
         status, points, message = graded(NEED_LINUX[attack], tmp_path, checks, runner)
         # "error" where the kernel refuses the signal

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +17,8 @@ from grader.runner.cancellation import Cancellation
 from grader.runner.confine import landlock_abi
 from grader.runner.descendants import is_running
 from grader.runner.protocol import Argument, BuiltArgument, Finished, Limits, Raised, Returned
-from grader.runner.warm import Outcome, WarmRunner
+from grader.runner.run import Outcome
+from grader.runner.warm import WarmRunner
 from tests.grader.conftest import ends, fake_runner, linux_only, request, script
 
 Calling = Callable[..., Outcome]
@@ -359,7 +362,7 @@ def test_a_run_whose_warm_process_is_lost_does_not_stay(
     number: signal.Signals, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not even its daemon that has left the family: nobody can find that one by its parents any more."""
-    monkeypatch.setattr("grader.runner.warm.STOP_LIMIT_S", 0.5)
+    monkeypatch.setattr("grader.runner.run.STOP_LIMIT_S", 0.5)
     source = """
         import os, time
         def f():
@@ -380,7 +383,8 @@ def test_a_run_whose_warm_process_is_lost_does_not_stay(
 
     with fake_runner() as runner:
         outcome = runner.run(request(source, tmp_path / "exercise.py"), Limits(time_s=5), on_output)
-        assert (outcome.end, outcome.lost, outcome.report) == (end, True, None)
+        assert (outcome.end, outcome.report) == (end, None)
+        assert outcome.lost
         assert [pid for pid in pids if is_running(pid)] == []
         assert len(pids) == 2
         assert returned(runner.run(request("def f(): return 1", tmp_path / "exercise.py"))).value == 1
@@ -453,6 +457,25 @@ def test_a_lab_that_does_not_start_is_reported_with_its_reason(fresh: bool, tmp_
         pytest.raises(RunnerUnavailable, match="the GPU is on holiday"),
     ):
         runner.run(request("def f(): pass", tmp_path / "exercise.py"))
+
+
+def test_a_machine_without_room_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with fake_runner() as runner:
+        runner.warm_up()
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+        with pytest.raises(RunnerUnavailable, match="No such file or directory"):
+            runner.run(request("def f(): return 1", tmp_path / "exercise.py"))
+        monkeypatch.undo()
+        assert returned(runner.run(request("def f(): return 1", tmp_path / "exercise.py"))).value == 1
+
+
+def test_runs_leave_no_open_files(forking: WarmRunner, tmp_path: Path) -> None:
+    forking.warm_up()
+    gc.collect()  # what earlier tests left is not ours
+    before = len(list(Path("/dev/fd").iterdir()))
+    for _ in range(3):
+        forking.run(request("def f(): return 1", tmp_path / "exercise.py"))
+    assert len(list(Path("/dev/fd").iterdir())) <= before
 
 
 def test_a_closed_runner_says_so(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from grader.client import Grader
 from grader.runner.protocol import Finished, Limits, Returned
-from grader.runner.warm import Outcome, WarmRunner
+from grader.runner.run import Outcome
+from grader.runner.warm import WarmRunner
 from tests.grader.conftest import request, script
 
 SIMULATED = {"PROFILE_FIRST_GPU": "simulated"}

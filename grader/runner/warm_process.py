@@ -1,0 +1,128 @@
+"""The process that has torch imported, as its parent sees it: started, listened to, and ended for certain."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from time import monotonic
+from typing import IO
+
+import msgspec
+
+from grader.errors import Cancelled
+from grader.runner.cancellation import Cancellation
+from grader.runner.descendants import descendants, end_others, kill, marked
+from grader.runner.protocol import Channel, News, Order, Ready, Unable, read_news
+from grader.verdict import Gpu
+
+MARK = "PROFILE_FIRST_RUNNER"  # in the environment of everything that a warm process starts
+PACKAGES = Path(__file__).parents[2]
+START_LIMIT_S = 180.0  # importing torch from a cold disk on a busy machine
+STOP_LIMIT_S = 15.0  # then it's taken to be stuck
+
+
+class Lost(Exception):
+    """The warm process ended or doesn't answer."""
+
+
+class WarmProcess:
+    """Obeys one runner, and ends when that runner is gone."""
+
+    def __init__(self, equipment: str, environment: Mapping[str, str], fresh: bool) -> None:
+        ours, theirs = socket.socketpair()
+        self.channel = Channel(ours)
+        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self.ready_gpu: Gpu | None = None
+        self.mark = secrets.token_hex(16)
+        options = ["--control", str(theirs.fileno()), "--equipment", equipment, *(["--fresh"] if fresh else [])]
+        quiet = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "KINETO_LOG_LEVEL": "99"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "grader.runner.zygote", *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self.errors,
+            pass_fds=[theirs.fileno()],
+            cwd=PACKAGES,  # not the learner's folder, where a torch.py might lie
+            env={**os.environ, **quiet, **environment, MARK: self.mark},
+            start_new_session=True,
+        )
+        theirs.close()
+
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def wait_ready(self, stops: list[Cancellation]) -> Gpu:
+        """Wait until it can start a run; tells the GPU that runs will have."""
+        give_up_s = monotonic() + START_LIMIT_S
+        while self.ready_gpu is None:
+            if any(stop.cancelled for stop in stops):
+                raise Cancelled("Cancelled before it started.")
+            watched = [self.channel.fileno(), *(stop.fileno() for stop in stops)]
+            arrived, _, _ = select.select(watched, [], [], max(0.0, give_up_s - monotonic()))
+            if not arrived:
+                raise Lost(f"PyTorch did not start within {START_LIMIT_S:.0f} seconds. Is the machine very busy?")
+            if self.channel.fileno() in arrived:
+                self._hear_start()
+        return self.ready_gpu
+
+    def _hear_start(self) -> None:
+        for news in self.news():
+            if isinstance(news, Unable):
+                raise Lost(f"Your code can't be run: {news.message}")
+            if isinstance(news, Ready):
+                self.ready_gpu = news.gpu
+
+    def send(self, order: Order, files: list[int] | None = None) -> None:
+        try:
+            self.channel.send(order, files)
+        except OSError:
+            raise Lost("The process that runs your code is gone.") from None
+
+    def news(self) -> Iterator[News]:
+        """What it has told since the last time; waits if that is nothing."""
+        received = self.channel.receive()
+        if received is None:
+            raise Lost(f"The process that runs your code ended unexpectedly.{self.last_words()}")
+        for line in received[0]:
+            try:
+                yield read_news(line)
+            except msgspec.DecodeError:
+                raise Lost("The process that runs your code answered with something unreadable.") from None
+
+    def last_words(self) -> str:
+        """The end of what the warm process wrote to its stderr."""
+        self.errors.seek(0)
+        lines = self.errors.read()[-4000:].decode(errors="replace").strip().splitlines()
+        return f" Its last words: {lines[-1]}" if lines else ""
+
+    def end(self) -> None:
+        """Hang up, upon which it ends its run and then itself; kill it if it doesn't."""
+        if self.ready_gpu is None:  # nothing runs yet, and it can't hear while it imports torch
+            self.kill()
+            return
+        self.channel.close()
+        try:
+            self.process.wait(timeout=STOP_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self.errors.close()
+
+    def kill(self) -> None:
+        """Kill it and whatever it has started, also what it can no longer look after itself."""
+        self.channel.close()
+        if self.alive():
+            kill(self.process.pid, signal.SIGSTOP)
+            left = descendants(self.process.pid)
+            end_others(lambda: left)
+        self.process.kill()
+        self.process.wait()
+        end_others(lambda: marked(MARK, self.mark))
+        self.errors.close()
