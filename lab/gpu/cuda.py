@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from lab.gpu import streams
+from lab.gpu import dispatch, streams
 from lab.gpu.device import card, memory
 from lab.gpu.tensors import indexed
 
@@ -53,6 +53,7 @@ WORK_AS_THEY_ARE = frozenset(
         "memory_cached",
         "max_memory_cached",
         "memory_summary",
+        "memory_snapshot",
         "reset_max_memory_allocated",
         "reset_max_memory_cached",
         "OutOfMemoryError",
@@ -90,6 +91,18 @@ def set_rng_state(new_state: torch.Tensor, device: Any = "cuda") -> None:
     torch.set_rng_state(new_state)
 
 
+def set_sync_debug_mode(debug_mode: int | str) -> None:
+    """What an implicit wait does: nothing ("default", 0), a warning ("warn", 1), an error ("error", 2)."""
+    modes = ("default", "warn", "error")
+    if isinstance(debug_mode, str):
+        if debug_mode not in modes:
+            raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`")
+        debug_mode = modes.index(debug_mode)
+    if debug_mode not in range(3):
+        raise RuntimeError("invalid value of debug_mode, expected one of 0,1,2")
+    dispatch.sync_debug_mode = debug_mode
+
+
 def mem_get_info(device: Any = None) -> tuple[int, int]:
     """Free and total bytes."""
     return card.memory_bytes - memory.allocator.reserved_bytes, card.memory_bytes
@@ -125,6 +138,8 @@ REPLACED: dict[str, Any] = {
     "set_rng_state": set_rng_state,
     "get_rng_state_all": lambda: [torch.get_rng_state()],
     "set_rng_state_all": lambda new_states: torch.set_rng_state(new_states[0]),
+    "set_sync_debug_mode": set_sync_debug_mode,
+    "get_sync_debug_mode": lambda: dispatch.sync_debug_mode,
     "is_current_stream_capturing": lambda: False,
     "ipc_collect": lambda: None,
     "Stream": streams.Stream,
@@ -159,9 +174,9 @@ def install() -> None:
         if hasattr(cuda.memory, name):
             setattr(cuda.memory, name, value)
     torch.backends.cuda.is_built = lambda: True
+    torch.backends.cudnn.is_acceptable = lambda tensor: False
     refuse_the_rest(cuda, "torch.cuda")
     install_accelerator()
-    install_autocast()
 
 
 def refuse_the_rest(module: types.ModuleType, prefix: str) -> None:
@@ -217,26 +232,3 @@ def install_accelerator() -> None:
             setattr(accelerator, name, value)
         if hasattr(accelerator, "memory") and hasattr(accelerator.memory, name):
             setattr(accelerator.memory, name, value)
-
-
-def install_autocast() -> None:
-    """Let autocast("cuda") reach ops whose tensors C++ believes to be on the CPU."""
-    autocast: Any = torch.amp.autocast_mode.autocast
-    enter, leave = autocast.__enter__, autocast.__exit__
-
-    def entering(self: Any) -> Any:
-        entered = enter(self)
-        if self.device == "cuda":
-            self.lab_outer = (torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu"))
-            torch.set_autocast_enabled("cpu", self._enabled)
-            torch.set_autocast_dtype("cpu", self.fast_dtype)
-        return entered
-
-    def leaving(self: Any, *error: Any) -> Any:
-        if self.device == "cuda":
-            torch.set_autocast_enabled("cpu", self.lab_outer[0])
-            torch.set_autocast_dtype("cpu", self.lab_outer[1])
-        return leave(self, *error)
-
-    autocast.__enter__ = entering
-    autocast.__exit__ = leaving

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import warnings
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -34,11 +37,24 @@ HOST_NEEDS_RESULT = frozenset(
 )
 # Ops that take index or scalar tensors from the CPU, as PyTorch allows.
 MAY_MIX_DEVICES = frozenset(
-    {"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_", "aten::copy_", "aten::_to_copy"}
+    {
+        "aten::index",
+        "aten::index_put",
+        "aten::index_put_",
+        "aten::_index_put_impl_",
+        "aten::copy_",
+        "aten::_to_copy",
+        "aten::_pack_padded_sequence",
+        "aten::_pack_padded_sequence_backward",
+    }
 )
+one_at_a_time = threading.RLock()  # threads may launch side by side, the books are kept by one
+NOTHING: AbstractContextManager[None] = nullcontext()
 STAGED_BYTES = 64 * 1024  # CUDA stages smaller pageable copies at once, without waiting for them
 
 
+in_python_factory = 0  # set while Python code makes a tensor and so names its device
+sync_debug_mode = 0  # torch.cuda.set_sync_debug_mode
 towards_host = False  # set by Tensor.to and Tensor.cpu while they copy to the host
 
 
@@ -61,15 +77,17 @@ class SimulatedGpu(TorchDispatchMode):
         if target is not None:
             target = torch.device(target)
         if not on_gpu and (target is None or target.type != "cuda"):
-            if not recording.active:
-                return func(*args, **kwargs)
-            with recording.passed():
-                return func(*args, **kwargs)
+            with recording.passed() if recording.active else NOTHING:
+                out = func(*args, **kwargs)
+            if target is not None and not inputs and not in_python_factory:
+                # A composite op in C++ made it "on its input's device", which C++ takes for the CPU.
+                memory.leave_undecided(out)
+            return out
         if target is not None:
             kwargs = {**kwargs, "device": CPU}
             if "pin_memory" in kwargs and target.type == "cuda":
                 kwargs["pin_memory"] = False
-        with recording.marker(since - clock.left_out_s) as marked:
+        with one_at_a_time, recording.marker(since - clock.left_out_s) as marked:
             try:
                 if func is aten._to_copy.default:
                     out, works, wait = to_copy(args[0], kwargs, target)
@@ -86,8 +104,17 @@ class SimulatedGpu(TorchDispatchMode):
             if marked is not None:
                 marked.end_s = clock.now_s()
         if wait:
+            report_implicit_wait()
             wait_for_gpu("cudaStreamSynchronize")
         return out
+
+
+def report_implicit_wait() -> None:
+    """torch.cuda.set_sync_debug_mode, in PyTorch's words."""
+    if sync_debug_mode == 1:
+        warnings.warn("called a synchronizing CUDA operation", stacklevel=3)
+    elif sync_debug_mode == 2:
+        raise RuntimeError("called a synchronizing CUDA operation")
 
 
 def wait_for_gpu(runtime: str, until_s: float | None = None) -> None:
@@ -115,7 +142,7 @@ def compute(
     if name == "aten::_local_scalar_dense":
         return out, [copy(card, "Device", "Pageable", on_gpu[0].element_size())], True
     if not to_cpu:
-        for tensor in tensors_in(out):
+        for tensor in tensors_in(out[:1] if name == "aten::_pack_padded_sequence" else out):  # batch_sizes: on the CPU
             memory.place(tensor)
     works = kernels_of(card, func, args, kwargs, inputs, out)
     wait = name in HOST_NEEDS_RESULT or (name == "aten::index" and any(t.dtype == torch.bool for t in inputs[1:]))
@@ -163,6 +190,8 @@ def to_copy(source: torch.Tensor, kwargs: dict[str, Any], target: torch.device |
 def copy_into(args: Any, kwargs: Any) -> tuple[Any, list[Work], bool]:
     """aten::copy_(target, source, non_blocking)."""
     target, source = args[0], args[1]
+    if memory.is_undecided(target) and memory.holds(source):
+        memory.place(target)
     from_gpu, to_gpu = memory.holds(source), memory.holds(target)
     out = aten.copy_.default(*args, **kwargs)
     if from_gpu and to_gpu:
@@ -188,7 +217,10 @@ def host_copy(source: torch.Tensor, target: torch.Tensor, from_gpu: bool, non_bl
 
 
 def refuse_mixed_devices(inputs: list[torch.Tensor]) -> None:
-    """PyTorch's own error, unless the tensors left on the CPU are scalars."""
+    """PyTorch's own error, unless the tensors left on the CPU are scalars or nobody has named their device."""
+    for tensor in inputs:
+        if memory.is_undecided(tensor):
+            memory.place(tensor)
     if any(not memory.holds(tensor) and tensor.dim() > 0 for tensor in inputs):
         raise RuntimeError(
             "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"

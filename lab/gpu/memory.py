@@ -76,6 +76,7 @@ class CachingAllocator:
     next_segment: int = 0x7F0000000000
     ooms: int = 0
     retries: int = 0
+    on_action: list[Callable[[str, int, int], None]] = field(default_factory=list)  # what happened, address, size
 
     def allocate(self, size: int) -> Block:
         """A block of at least `size` bytes. Raises torch.OutOfMemoryError in PyTorch's words."""
@@ -88,6 +89,7 @@ class CachingAllocator:
             block = self.new_segment(pool, rounded)
         if block is None:
             self.ooms += 1
+            self.tell("oom", 0, size)
             raise torch.OutOfMemoryError(self.out_of_memory(size))
         self.split(block, rounded)
         block.free = False
@@ -97,9 +99,12 @@ class CachingAllocator:
         for name in ("allocated_bytes", "active_bytes"):
             self.count(name, pool, block.size)
         self.count("requested_bytes", pool, size)
+        self.tell("alloc", block.address, block.size)
         return block
 
     def free(self, block: Block) -> None:
+        self.tell("free_requested", block.address, block.size)
+        self.tell("free_completed", block.address, block.size)
         block.free = True
         for name, amount in (
             ("allocation", 1),
@@ -123,6 +128,7 @@ class CachingAllocator:
                 if block.before is None and block.after is None:
                     self.forget_free(block)
                     del self.blocks[address]
+                    self.tell("segment_free", address, size)
                     self.count("segment", pool, -1)
                     self.count("reserved_bytes", pool, -size)
 
@@ -178,6 +184,10 @@ class CachingAllocator:
             else:
                 statistic.decrease(-amount)
 
+    def tell(self, action: str, address: int, size: int) -> None:
+        for listener in self.on_action:
+            listener(action, address, size)
+
     def take_free(self, pool: str, size: int) -> Block | None:
         sizes = self.free_blocks[pool]
         at = bisect.bisect_left(sizes, (size, 0))
@@ -199,6 +209,7 @@ class CachingAllocator:
         block = Block(self.next_segment, segment_size, pool, self.next_segment)
         self.blocks[block.address] = block
         self.next_segment += segment_size
+        self.tell("segment_alloc", block.address, segment_size)
         self.count("segment", pool, 1)
         self.count("reserved_bytes", pool, segment_size)
         return block
@@ -258,6 +269,7 @@ class Residency:
     allocator: CachingAllocator
     on_gpu: dict[int, Block] = field(default_factory=dict)
     pinned: set[int] = field(default_factory=set)
+    undecided: set[int] = field(default_factory=set)
     on_change: list[Callable[[int, int], None]] = field(default_factory=list)  # (change in bytes, bytes on the host)
 
     def holds(self, tensor: torch.Tensor) -> bool:
@@ -265,7 +277,9 @@ class Residency:
 
     def place(self, tensor: torch.Tensor) -> None:
         """Let the tensor's storage live on the GPU until it is freed. Raises torch.OutOfMemoryError."""
-        storage = tensor.untyped_storage()
+        self.place_storage(tensor.untyped_storage())
+
+    def place_storage(self, storage: torch.UntypedStorage) -> None:
         key = storage._cdata
         if key in self.on_gpu:
             return
@@ -284,14 +298,26 @@ class Residency:
             listener(-freed, -size)
 
     def pin(self, tensor: torch.Tensor) -> None:
-        storage = tensor.untyped_storage()
-        key = storage._cdata
-        if key not in self.pinned:
-            self.pinned.add(key)
-            weakref.finalize(storage, self.pinned.discard, key).atexit = False
+        remember(tensor, self.pinned)
+
+    def leave_undecided(self, tensor: torch.Tensor) -> None:
+        """It goes to the GPU if an op uses it together with tensors there, and counts as on the CPU until then."""
+        remember(tensor, self.undecided)
+
+    def is_undecided(self, tensor: torch.Tensor) -> bool:
+        return storage_key(tensor) in self.undecided
 
     def is_pinned(self, tensor: torch.Tensor) -> bool:
         return storage_key(tensor) in self.pinned
+
+
+def remember(tensor: torch.Tensor, keys: set[int]) -> None:
+    """Keep the tensor's storage among the keys for as long as it lives."""
+    storage = tensor.untyped_storage()
+    key: int = storage._cdata
+    if key not in keys:
+        keys.add(key)
+        weakref.finalize(storage, keys.discard, key).atexit = False
 
 
 def storage_key(tensor: torch.Tensor) -> int | None:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lab.gpu.recording import MARKER, PASSED, Marked, Recording
 from lab.gpu.timeline import Launch
 
-# The lab's own frames and PyTorch's dispatch machinery: no learner wrote them, no GPU shows them.
-MACHINERY = ("PythonDispatchMode", "lab/gpu/", "lab/observe.py", "torch/utils/_python_dispatch.py")
+# PyTorch's dispatch machinery and the lab's own frames, named by path or relative to sys.path: no learner wrote them.
+PACKAGE = Path(__file__).parent
+MACHINERY = (
+    "PythonDispatchMode",
+    "lab/gpu/",
+    f"{PACKAGE}/",
+    "lab/observe.py",
+    f"{PACKAGE.parent / 'observe.py'}",
+    "torch/utils/_python_dispatch.py",
+)
 
 
 @dataclass(frozen=True)
@@ -139,7 +148,7 @@ LAUNCH_CALL_S = 5e-6  # the part of a launch's cost that is spent inside the run
 
 
 def is_machinery(interval: Interval) -> bool:
-    return interval.name.startswith(MARKER) or any(part in interval.name for part in MACHINERY)
+    return interval.name.startswith((MARKER, *MACHINERY))
 
 
 def find_owners(

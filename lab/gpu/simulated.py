@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import threading
 import time
 import timeit
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import torch
 
 from lab import observe
-from lab.gpu import cuda, profiler, recording, tensors
+from lab.gpu import autocast, cuda, memory_history, profiler, recording, tensors
 from lab.gpu.clock import REAL, patched_clocks
 from lab.gpu.device import clock, memory, timeline
 from lab.gpu.dispatch import SimulatedGpu
@@ -41,6 +42,9 @@ def install() -> None:
             clock.now_s(), change, host, memory.allocator.allocated_bytes, memory.allocator.reserved_bytes
         )
     )
+    autocast.install()
+    memory_history.install()
+    enter_in_every_thread()
     refuse_compilation()
     mode.__enter__()
     check_that_it_works()
@@ -82,6 +86,17 @@ def check_that_it_works() -> None:
             f"The simulated GPU doesn't work with torch {torch.__version__} (it saw {seen}). "
             "Use a version that README names as tested."
         )
+
+
+def enter_in_every_thread() -> None:
+    """Dispatch modes belong to a thread: let each new one have its own."""
+    begin = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+
+    def beginning(self: threading.Thread) -> None:
+        with SimulatedGpu():
+            begin(self)
+
+    threading.Thread._bootstrap_inner = beginning  # type: ignore[attr-defined]
 
 
 def refuse_compilation() -> None:

@@ -10,15 +10,16 @@ from functools import wraps
 from typing import Any
 
 import torch
-from torch.utils._device import _device_constructors
+from torch.utils._device import DeviceContext, _device_constructors
 
 from lab.gpu import dispatch
-from lab.gpu.device import memory
+from lab.gpu.costs import copy
+from lab.gpu.device import card, memory, timeline
 from lab.gpu.dispatch import CPU, CUDA
 
 aten = torch.ops.aten
 LIKE = ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "randint_like")
-NEW = ("new_empty", "new_zeros", "new_ones", "new_full", "new_tensor", "new_empty_strided")
+NEW = ("new_empty", "new_zeros", "new_ones", "new_full", "new_empty_strided")
 
 
 def indexed(device: Any) -> Any:
@@ -72,8 +73,17 @@ def install() -> None:
         ("type", tensor_type),
         ("__repr__", representation),
         ("tolist", tolist),
+        ("new_tensor", new_tensor),
+        ("record_stream", record_stream),
     ):
         setattr(tensor, name, replacement(getattr(tensor, name)))
+    restore_storages()
+    original_init = DeviceContext.__init__
+
+    def remembering_an_index(self: Any, device: Any) -> None:
+        original_init(self, indexed(device))
+
+    setattr(DeviceContext, "__init__", remembering_an_index)  # noqa: B010
     for name in NEW:
         setattr(tensor, name, naming_a_device(getattr(tensor, name)))
     constructors: set[Callable[..., Any]] = _device_constructors()
@@ -97,7 +107,11 @@ def naming_a_device(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("device") is not None:
             kwargs["device"] = indexed(kwargs["device"])
-        made = function(*args, **kwargs)
+        dispatch.in_python_factory += 1
+        try:
+            made = function(*args, **kwargs)
+        finally:
+            dispatch.in_python_factory -= 1
         if kwargs.get("pin_memory") and isinstance(made, torch.Tensor):
             memory.pin(made)
         return made
@@ -110,7 +124,11 @@ def making_from_data(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def call(data: Any, *args: Any, device: Any = None, requires_grad: bool = False, **kwargs: Any) -> Any:
+        if device is None and torch._C._len_torch_function_stack():
+            device = torch.get_default_device()
         device = indexed(device)
+        if device is not None and device.type == "cuda":
+            kwargs["device"] = CPU  # also where torch.set_default_device would say otherwise
         if isinstance(data, torch.Tensor) and device is None:
             made = function(data, *args, **kwargs)
         elif device is not None and device.type == "cuda":
@@ -170,7 +188,7 @@ def to_host(self: torch.Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     non_blocking = bool(kwargs.get("non_blocking", False)) or any(arg is True for arg in args[1:2])
     dtype = asked_dtype(args, kwargs)
 
-    def copy(source: torch.Tensor) -> torch.Tensor:
+    def copy_out(source: torch.Tensor) -> torch.Tensor:
         dispatch.towards_host = True
         try:
             copied: torch.Tensor = aten._to_copy.default(source, dtype=dtype, device=CPU, non_blocking=non_blocking)
@@ -178,7 +196,7 @@ def to_host(self: torch.Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
             dispatch.towards_host = False
         return copied
 
-    return moved(self, copy)
+    return moved(self, copy_out)
 
 
 def moved(tensor: torch.Tensor, copy: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
@@ -291,6 +309,44 @@ def is_pinned(original: Callable[..., Any]) -> Callable[..., Any]:
         return memory.is_pinned(self)
 
     return call
+
+
+def new_tensor(original: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def call(self: torch.Tensor, data: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
+        made: torch.Tensor = original(self, data, *args, device=CPU, **kwargs)
+        wanted = self.device if device is None else indexed(device)
+        return made if wanted.type == "cpu" else made.detach().to(wanted).requires_grad_(made.requires_grad)
+
+    return call
+
+
+def record_stream(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Nothing to do: the simulated GPU's memory is given back when the host lets go, in host order."""
+
+    @wraps(original)
+    def call(self: torch.Tensor, stream: Any) -> None:
+        if not memory.holds(self):
+            raise RuntimeError("record_stream is not supported for tensors on the CPU")
+
+    return call
+
+
+def restore_storages() -> None:
+    """Let torch.save write where a storage lives, and torch.load bring it back there."""
+
+    def tag(storage: Any) -> str | None:
+        return "cuda:0" if storage._cdata in memory.on_gpu else None
+
+    def restore(storage: Any, location: str) -> Any:
+        if not location.startswith("cuda"):
+            return None
+        indexed(location)
+        memory.place_storage(storage)
+        timeline.launch(copy(card, "Pageable", "Device", storage.nbytes()), "aten::copy_", -1)
+        return storage
+
+    torch.serialization.register_package(5, tag, restore)  # before PyTorch's own for the CPU, which has 10
 
 
 def tensor_type(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -51,7 +52,7 @@ def test_random_use_keeps_every_block_in_its_place(allocator, seed):
         assert allocator.allocated_bytes == sum(block.size for block in kept)
         assert current(allocator, "allocation") == len(kept)
         blocks = sorted(allocator.blocks.values(), key=lambda block: block.address)
-        for one, other in zip(blocks, blocks[1:], strict=False):
+        for one, other in itertools.pairwise(blocks):
             assert one.address + one.size <= other.address
         assert sum(block.size for block in blocks) == allocator.reserved_bytes
         assert not [block for block in blocks if block.free and block.after is not None and block.after.free]

@@ -41,6 +41,10 @@ def make_step():
     return run
 
 
+def kernel_rows(prof):
+    return [row for row in prof.key_averages() if row.device_type == DeviceType.CUDA and not row.is_user_annotation]
+
+
 def rows(prof, **options):
     return {(row.key, row.device_type): row for row in prof.key_averages(**options)}
 
@@ -53,8 +57,7 @@ def test_the_table_has_cuda_columns_and_the_matmul_or_conv_kernels_on_top(step):
     assert "Self CUDA" in table
     assert "CUDA total" in table
     assert "Self CUDA time total" in table
-    kernels = [row for row in prof.key_averages() if row.device_type == DeviceType.CUDA]
-    hottest = max(kernels, key=lambda row: row.self_device_time_total)
+    hottest = max(kernel_rows(prof), key=lambda row: row.self_device_time_total)
     assert any(part in hottest.key for part in ("gemm", "conv", "cudnn", "grad"))
 
 
@@ -85,7 +88,7 @@ def test_total_cuda_time_is_the_sum_of_the_kernels(step):
     with profile(activities=BOTH) as prof:
         run()
     averages = prof.key_averages()
-    kernels = sum(row.self_device_time_total for row in averages if row.device_type == DeviceType.CUDA)
+    kernels = sum(row.self_device_time_total for row in kernel_rows(prof))
     ops = sum(row.self_device_time_total for row in averages if row.device_type == DeviceType.CPU)
     assert kernels > 0
     assert ops == pytest.approx(kernels, rel=0.02)
@@ -100,7 +103,7 @@ def test_self_times_never_exceed_the_wall_time(step):
     elapsed_us = (time.perf_counter() - begin) * 1e6
     averages = prof.key_averages()
     assert sum(row.self_cpu_time_total for row in averages) <= elapsed_us
-    assert sum(row.self_device_time_total for row in averages if row.device_type == DeviceType.CUDA) <= elapsed_us
+    assert sum(row.self_device_time_total for row in kernel_rows(prof)) <= elapsed_us
 
 
 def test_launches_and_waits_appear_as_runtime_calls(step):
@@ -121,9 +124,7 @@ def test_waiting_is_charged_to_the_call_that_waits(step):
         torch.cuda.synchronize()
     waits = [row for row in prof.key_averages() if row.key == "cudaDeviceSynchronize"]
     assert waits
-    assert waits[0].self_cpu_time_total > 0.3 * sum(
-        row.self_device_time_total for row in prof.key_averages() if row.device_type == DeviceType.CUDA
-    )
+    assert waits[0].self_cpu_time_total > 0.3 * sum(row.self_device_time_total for row in kernel_rows(prof))
 
 
 def test_cpu_activity_alone_has_no_cuda_columns(step):
@@ -183,6 +184,53 @@ def test_record_function_sums_what_happens_inside():
     by_key = rows(prof)
     inside = by_key["inside", DeviceType.CPU].device_time_total
     assert inside == pytest.approx(by_key["aten::mm", DeviceType.CPU].device_time_total / 2, rel=0.5)
+
+
+def test_record_function_spans_its_kernels_on_the_gpu_too():
+    a = torch.randn(256, 256, device="cuda")
+    torch.cuda.synchronize()
+    with profile(activities=BOTH) as prof, record_function("inside"):
+        a @ a
+        a @ a
+    span = rows(prof)["inside", DeviceType.CUDA]
+    assert span.is_user_annotation
+    kernels = sum(row.self_device_time_total for row in kernel_rows(prof))
+    assert span.device_time_total == pytest.approx(kernels, rel=0.1)
+
+
+def test_stacks_name_the_learners_lines_and_not_the_simulators():
+    a = torch.randn(64, 64, device="cuda")
+    with profile(activities=BOTH, with_stack=True) as prof:
+        a @ a
+    found = [row for row in prof.key_averages(group_by_stack_n=5) if row.key == "aten::mm"]
+    text = "\n".join("\n".join(row.stack) for row in found)
+    assert "lab/gpu" not in text.replace("tests/lab/gpu", "")
+    assert not [event for event in prof.events() if "lab/gpu/dispatch" in event.name]
+
+
+def test_flops_are_counted():
+    a = torch.randn(128, 128, device="cuda")
+    with profile(activities=BOTH, with_flops=True) as prof:
+        a @ a
+    assert rows(prof)["aten::mm", DeviceType.CPU].flops == 2 * 128**3
+
+
+def test_a_handler_writes_the_trace_files(step, tmp_path):
+    run = step()
+    with profile(
+        activities=BOTH,
+        schedule=schedule(wait=0, warmup=1, active=1, repeat=2),
+        on_trace_ready=torch.profiler.tensorboard_trace_handler(str(tmp_path)),
+    ) as prof:
+        for _ in range(4):
+            run()
+            prof.step()
+    files = list(tmp_path.glob("*.pt.trace.json"))
+    assert len(files) == 2
+    for file in files:
+        events = json.loads(file.read_text())["traceEvents"]
+        assert [event for event in events if event.get("cat") == "kernel"]
+        assert [event for event in events if str(event.get("name")).startswith("ProfilerStep#")]
 
 
 def test_shapes_group_ops_of_one_kind():
