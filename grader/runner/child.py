@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 import threading
-import traceback
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -24,13 +23,13 @@ import msgspec
 from grader.runner.confine import keep_signals_inside
 from grader.runner.descendants import end_with_parent
 from grader.runner.equipment import Equipment
+from grader.runner.exceptions import learner_traceback, raised
 from grader.runner.protocol import (
     Argument,
     BuiltArgument,
     Call,
     Errand,
     Finished,
-    Frame,
     Raised,
     Report,
     Request,
@@ -42,8 +41,6 @@ from grader.runner.protocol import (
 )
 
 PACKAGES = str(Path(__file__).parents[2])
-MAX_TEXT = 4_000
-MAX_FRAMES = 8
 
 
 def carry_out(start: Start, files: list[int], equipment: Equipment) -> NoReturn:
@@ -115,7 +112,7 @@ def _write_report(pipe: int, nonce: str, report: Report) -> None:
     try:
         data = frame_report(nonce, report)
     except Exception as error:  # what was observed can't be written as JSON
-        data = frame_report(nonce, Raised("observe", type(error).__name__, _text(error), []))
+        data = frame_report(nonce, raised("observe", error, ""))
     view = memoryview(data)
     while view:
         view = view[os.write(pipe, view) :]
@@ -206,7 +203,7 @@ def _run_call(request: Call, equipment: Equipment) -> Report:
         events = equipment.finish_observing()
         return Returned(equipment.plain(value), equipment.plain(then), events, duration_s)
     except BaseException as error:
-        return _raised(stage, error, request.path)
+        return raised(stage, error, request.path)
 
 
 def _load(request: Call) -> Any:
@@ -241,50 +238,3 @@ def _bind(function: Callable[..., object], arguments: list[object], keywords: di
     except (ValueError, TypeError):
         return  # a builtin without a signature: the call itself will tell
     signature.bind(*arguments, **keywords)
-
-
-# --- exceptions -------------------------------------------------------------------------------------------------------
-
-
-def _raised(stage: Stage, error: BaseException, path: str) -> Raised:
-    if isinstance(error, SystemExit):
-        return Raised(stage, "SystemExit", "", _frames(error, path))
-    if isinstance(error, SyntaxError) and error.filename == path:
-        frame = Frame(error.lineno or 0, "", (error.text or "").strip()[:200])
-        return Raised(stage, type(error).__name__, str(error.msg), [frame])
-    return Raised(stage, type(error).__name__, _text(error), _frames(error, path))
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)[:MAX_TEXT]
-    except Exception:
-        return ""
-
-
-def _own(error: BaseException, path: str) -> list[traceback.FrameSummary]:
-    """The frames in the learner's file, the middle of a long recursion left out."""
-    frames: list[traceback.FrameSummary] = []
-    step = error.__traceback__
-    while step is not None:
-        code = step.tb_frame.f_code
-        if code.co_filename == path:
-            frames.append(traceback.FrameSummary(path, step.tb_lineno, code.co_name))
-        step = step.tb_next
-    return frames if len(frames) <= MAX_FRAMES else [*frames[:2], *frames[-(MAX_FRAMES - 2) :]]
-
-
-def _frames(error: BaseException, path: str) -> list[Frame]:
-    return [Frame(f.lineno or 0, f.name[:200], (f.line or "")[:200]) for f in _own(error, path)]
-
-
-def learner_traceback(error: BaseException, path: str) -> str:
-    """The traceback as Python prints it, only the frames of the learner's own file."""
-    lines = [line.replace(path, Path(path).name, 1) for line in traceback.format_list(_own(error, path))]
-    if lines:
-        lines.insert(0, "Traceback (most recent call last):\n")
-    try:
-        lines += traceback.format_exception_only(type(error), error)
-    except Exception:
-        lines.append(f"{type(error).__name__}\n")
-    return "".join(lines)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.client import Grader
-from grader.runner.protocol import Finished, Limits, Returned
+from grader.runner.protocol import Finished, Limits, Raised, Returned
 from grader.runner.run import Outcome
 from grader.runner.warm import WarmRunner
 from tests.grader.conftest import request, script
@@ -141,6 +141,36 @@ def test_a_loader_with_workers_runs_and_leaves_none_of_them(lab: WarmRunner, tmp
     outcome = lab.run(script(source, tmp_path / "program.py"), Limits(time_s=60))
     assert isinstance(outcome.report, Finished), outcome
     assert outcome.output == "6.0\n22.0\n"
+
+
+def test_an_exception_in_a_worker_is_told_by_the_learners_lines(lab: WarmRunner, tmp_path: Path) -> None:
+    source = """
+        from torch.utils.data import DataLoader
+
+        class Numbers:
+            def __len__(self): return 8
+            def __getitem__(self, i):
+                return (0, 1)[i + 5]
+
+        def f():
+            return list(DataLoader(Numbers(), num_workers=1))
+
+        if __name__ == "__main__":
+            f()
+    """
+    called = lab.run(request(source, tmp_path / "exercise.py"), Limits(time_s=60)).report
+    assert isinstance(called, Raised)
+    assert called.error == "IndexError"
+    assert called.text == "tuple index out of range (in DataLoader worker process 0)"
+    assert [(frame.line, frame.function) for frame in called.frames] == [(10, "f"), (7, "__getitem__")]
+    assert called.frames[-1].code == "return (0, 1)[i + 5]"
+    lines = lab.run(script(source, tmp_path / "program.py"), Limits(time_s=60)).output.splitlines()
+    assert lines[-3:] == [
+        '  File "program.py", line 7, in __getitem__',
+        "    return (0, 1)[i + 5]",
+        "IndexError: tuple index out of range (in DataLoader worker process 0)",
+    ]
+    assert len(lines) == 8  # three frames of two lines
 
 
 def test_learner_profiles_print_no_errors_of_the_profiler(lab: WarmRunner, tmp_path: Path) -> None:
