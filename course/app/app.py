@@ -71,7 +71,8 @@ class CourseApp(App[None]):
     def __init__(
         self, catalog: Catalog, workspace: Workspace, progress: Progress, make_grader: Callable[[], Grader]
     ) -> None:
-        super().__init__()
+        # Told so early, Textual leaves colours out; told later, it only turns them into greys.
+        super().__init__(ansi_color=True if os.environ.get("NO_COLOR") else None)
         self.catalog = catalog
         self.workspace = workspace
         self.progress = progress
@@ -128,7 +129,6 @@ class CourseApp(App[None]):
     def _told_to_end(self) -> None:
         """The terminal was closed or the system ends the program: keep everything, then go."""
         self._leave_screens()
-        self.progress.close()
         if self._grader is not None:
             self._grader_task = asyncio.get_running_loop().create_task(self._grader.close())
         # The terminal may be gone, so that an orderly end could wait for it for ever.
@@ -311,6 +311,8 @@ class CourseApp(App[None]):
             raise
         except Exception as error:
             cancelled = type(error).__name__ == "Cancelled"
+            if not cancelled and (self._grader is None or self._grader.gpu is None):
+                self.gpu_in_words = "GPU not available"
             return FailedRun("■ Stopped." if cancelled else str(error), "cancelled" if cancelled else "crashed")
         finally:
             self.job = None

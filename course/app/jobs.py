@@ -67,7 +67,7 @@ def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
         for line in message.splitlines():
             indent = len(line) - len(line.lstrip())
             bar = Content.assemble(("│ ", "$text-error"), " " * indent)
-            blocks.append(Text(Content(line.lstrip()), bar, indent=2, after_gap=False))
+            blocks.append(Text(Content(line.lstrip()), bar, indent=2, after_gap=False, on_every_line=True))
         if card := card_of(check["mistake"]):
             label = "Read the card on this" if explained else "Read the card on this: Ctrl+O"
             explained = True

@@ -32,6 +32,8 @@ class Text:
     marker: Content = NOTHING
     indent: int = 0
     after_gap: bool = True
+    on_every_line: bool = False
+    """Whether the marker is repeated, as a bar at the left is."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,13 @@ def _gap(before: Block, block: Block) -> bool:
 
 def _lines(block: Block, width: int) -> Iterable[Content]:
     match block:
-        case Text(content, marker):
+        case Text(content, marker, on_every_line=on_every_line):
             hang = marker.cell_length
             wrapped = content.wrap(max(width - hang, 8)) or [Content("")]
-            return [(marker if number == 0 else Content(" " * hang)) + line for number, line in enumerate(wrapped)]
+            return [
+                (marker if number == 0 or on_every_line else Content(" " * hang)) + line
+                for number, line in enumerate(wrapped)
+            ]
         case Code():
             return _code_lines(block, width)
         case Table():
@@ -172,7 +177,7 @@ def _blocks(tokens: list[Token]) -> Iterable[Block]:
     """Walk the token stream; lists and quotes only add to the indent and to the marker of the next paragraph."""
     lists: list[int | None] = []  # the next number of each open list, None for bullets
     marker = Content("")
-    tight = False
+    tight = quoted = False
     position = 0
     while position < len(tokens):
         token = tokens[position]
@@ -189,13 +194,14 @@ def _blocks(tokens: list[Token]) -> Iterable[Block]:
             marker = Content.styled("• " if number is None else f"{number}.".ljust(3), BULLET)
             lists[-1] = None if number is None else number + 1
         elif kind == "blockquote_open":
-            marker = Content.styled("▎ ", BULLET)
+            marker, quoted = Content.styled("▎ ", BULLET), True
         elif kind in ("paragraph_open", "heading_open"):
             content = _inline(tokens[position + 1].children or [])
             if kind == "heading_open":
                 content = content.stylize_before(HEADING)
             hang = marker.cell_length
-            yield Text(content, marker, max(indent - hang, 0) if hang else indent, after_gap=not tight)
+            yield Text(content, marker, max(indent - hang, 0) if hang else indent, not tight, quoted)
+            quoted = False
             tight = token.hidden
             marker = Content("")
             position += 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -68,10 +69,10 @@ async def test_a_loop_that_never_ends_can_be_stopped(home: Path, monkeypatch: py
 class RealTerminal:
     """The course in a pseudo-terminal of 80x24."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, **more: str) -> None:
         self._ours, theirs = pty.openpty()
         ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        environment = {**os.environ, "TERM": "xterm-256color", "PROFILE_FIRST_HOME": str(home)}
+        environment = {**os.environ, "TERM": "xterm-256color", "PROFILE_FIRST_HOME": str(home), **more}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "course"],
             stdin=theirs,
@@ -84,14 +85,15 @@ class RealTerminal:
         os.close(theirs)
         self._seen = ""
 
-    def read_until(self, text: str) -> None:
-        """Read what is drawn until `text` is."""
+    def read_until(self, text: str) -> str:
+        """Read what is drawn until `text` is, and return it."""
         deadline_s = time.monotonic() + PATIENCE_S
         while text not in self._seen:
             assert time.monotonic() < deadline_s, f"{text!r} was never drawn"
             if select.select([self._ours], [], [], 1)[0]:
                 self._seen += os.read(self._ours, 65536).decode(errors="replace")
-        self._seen = ""
+        seen, self._seen = self._seen, ""
+        return seen
 
     def press(self, keys: str) -> None:
         os.write(self._ours, keys.encode())
@@ -121,3 +123,13 @@ def test_a_terminal_that_is_closed_right_after_a_key_loses_nothing(home: Path) -
         caret = kept.caret(EXERCISE)
     assert caret is not None
     assert caret.pane == "code"
+
+
+def test_no_color_sends_no_colour_codes(home: Path) -> None:
+    terminal = RealTerminal(home, NO_COLOR="1", COLORTERM="truecolor")
+    drawn = terminal.read_until("palette")
+    terminal.press("\x11")  # ctrl+q
+    assert terminal.process.wait(PATIENCE_S) == 0
+    terminal.close()
+    codes = {code for group in re.findall(r"\x1b\[([0-9;]*)m", drawn) for code in group.split(";")}
+    assert codes <= {"", "0", "1", "2", "3", "4", "7", "22", "23", "24", "27", "39", "49"}

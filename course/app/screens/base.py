@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from course.app.app import CourseApp
     from course.catalog import Step
 
-TOO_SMALL = "The course needs at least 60 columns and 16 rows.\nMake the window larger; nothing is lost."
+TOO_SMALL = "The course needs 60 columns and 16 rows.\nMake the window larger; nothing is lost."
 
 
 class CourseScreen(Screen[None]):

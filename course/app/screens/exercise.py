@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from course.catalog import Step
 
 PANES = ("task", "code", "output")
-EDITOR_HINT = "Tab indents · Esc leaves the editor"
+EDITOR_HINT = "Tab indents, Esc leaves the editor"
 
 
 class TaskScroll(VerticalScroll):
@@ -115,7 +115,7 @@ letters work as keys too. Your code is saved while you type, also when the termi
         ),
         Binding("n", "next_step", "Next step", id="step.next.letter", show=False, tooltip="Go to the next step"),
         Binding("p", "previous_step", "Step before", id="step.previous", show=False, tooltip="Go to the step before"),
-        Binding("enter,i", "pane('code')", "Edit", id="edit", show=False, tooltip="Edit the code"),
+        Binding("e,i", "pane('code')", "Edit", id="edit", show=False, tooltip="Edit the code"),
         Binding(
             "c", "copy_output", "Copy output", id="output.copy", show=False, tooltip="Copy what the program printed"
         ),
@@ -205,7 +205,8 @@ letters work as keys too. Your code is saved while you type, also when the termi
         }[status_of(best)]
         left = len(step.hints) - shown
         hints = f" F7 gives a hint ({left} left)." if left else ""
-        blocks.append(Text(Content.styled(f"{score} F5 runs your file, F6 checks it.{hints}", "$foreground 60%")))
+        keys = f"{score} F3 goes to the code, F5 runs it, F6 checks it.{hints}"
+        blocks.append(Text(Content.styled(keys, "$foreground 60%")))
         self.query_one("#brief", Prose).show(blocks)
 
     def _show_last_verdict(self) -> None:
@@ -227,9 +228,9 @@ letters work as keys too. Your code is saved while you type, also when the termi
 
     def _tell(self, words: str, style: str = "$foreground 60%") -> None:
         row, column = self.editor.cursor_location
-        hint = f"  ·  {EDITOR_HINT}" if self.editor.has_focus else "  ·  Enter or F3 edits"
+        hint = f"  ·  {EDITOR_HINT}" if self.editor.has_focus else "  ·  F3 edits"
         self.query_one("#editor-status", StatusLine).text = Content.assemble(
-            (words, style), (f"  ·  line {row + 1}, column {column + 1}{hint}", "$foreground 60%")
+            (words, style), (f"  ·  {row + 1}:{column + 1}{hint}", "$foreground 60%")
         )
 
     # Keeping what was typed

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from course.app.grading import quiz_results, quiz_verdict, shuffled_questions
 from course.app.jobs import points_in_words
-from course.app.prose import Block, Rule, Text, flow, heading, parse
+from course.app.prose import Block, Text, flow, heading, parse
 from course.app.screens.base import StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
 from course.app.widgets.choice_list import ChoiceList
@@ -178,12 +178,11 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         for result in results:
             mark = ("✓ ", "$text-success") if result.passed else ("✗ ", "$text-error")
             blocks.append(Text(_inline(result.name), Content.styled(*mark), after_gap=False))
-        blocks.append(Rule())
-        if earned < possible:
-            blocks.append(Text(Content.assemble(("r", "bold $text-accent"), " takes the quiz again.")))
-        blocks.append(
-            Text(Content.assemble(("Enter", "bold $text-accent"), " goes on; ", ("p", "$text-accent"), " looks back."))
+        again = (("r", "bold $text-accent"), " takes the quiz again.  ") if earned < possible else ()
+        keys = Content.assemble(
+            *again, ("Enter", "bold $text-accent"), " goes on.  ", ("p", "$text-accent"), " looks back."
         )
+        blocks.append(Text(keys))
         self.query_one("#question", Prose).show(blocks)
         self.query_one("#why", Prose).show(())
         self.query_one(Spring).text = self.step_of_steps

@@ -21,7 +21,7 @@ class ActionButton(Widget, can_focus=False):
         &:hover { background: $primary 25%; }
         &.-off { text-opacity: 45%; }
         &.-active { background: $primary 30%; text-style: bold; }
-        &.-active:ansi { text-style: reverse; }
+        &.-active:ansi { background: transparent; text-style: reverse; }
     }
     """
 

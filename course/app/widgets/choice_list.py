@@ -26,7 +26,7 @@ class ChoiceList(OptionList):
         & > .option-list--option-hover { background: $surface; }
         & > .option-list--option-highlighted { background: $surface; color: $text; text-style: none; }
         &:focus > .option-list--option-highlighted { background: $primary 22%; color: $text; text-style: none; }
-        &:ansi:focus > .option-list--option-highlighted { text-style: reverse; }
+        &:ansi:focus > .option-list--option-highlighted { background: transparent; text-style: reverse; }
     }
     """
 

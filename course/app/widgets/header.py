@@ -12,7 +12,6 @@ class CourseHeader(Widget):
 
     DEFAULT_CSS = """
     CourseHeader { dock: top; height: 1; background: $surface; padding: 0 1; }
-    CourseHeader:ansi { text-style: reverse; }
     """
 
     place = reactive(Content(""))

@@ -39,17 +39,19 @@ class OutputView(Log):
         if keep and not _ESCAPES.match(keep.group()):
             text, self._cut = text[: keep.start()], keep.group()
         text = _ESCAPES.sub("", text).replace("\r\n", "\n")
+        # Whoever has scrolled up to read stays there.
+        follows = self.is_vertical_scroll_end
         if "\r" not in text:
-            self.write(text)
+            self.write(text, scroll_end=follows)
             return
         for number, line in enumerate(text.split("\n")):
             if number:
-                self.write("\n")
+                self.write("\n", scroll_end=follows)
             *_, last = line.rsplit("\r", 1)
             if "\r" in line and self._lines and self._lines[-1]:
                 self._lines[-1] = ""
                 self._render_line_cache.discard(len(self._lines) - 1)
-            self.write(last)
+            self.write(last, scroll_end=follows)
 
     def finish(self) -> None:
         """The program has ended: show what was kept back."""
