@@ -13,6 +13,7 @@ import shutil
 import signal
 import socket
 import sys
+import warnings
 from typing import NoReturn
 
 from grader.runner.child import carry_out
@@ -226,6 +227,8 @@ def main() -> None:
     options = arguments.parse_args()
     channel = Channel(socket.socket(fileno=options.control))
     channel.connection.set_inheritable(False)
+    # The profiler leaves a thread that sleeps; newer Pythons warn of any fork beside another thread.
+    warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*multi-threaded.*fork")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is the runner's to handle
     if options.spare:
         serve_as_spare(channel, options.equipment)
