@@ -188,22 +188,17 @@ def _become_spare(control: int, module: str) -> NoReturn:
         os._exit(1)
 
 
-def _prepare(module: str) -> tuple[Equipment, Ready]:
-    lab = equipment(module)
-    ready = Ready(lab.use())
-    lab.warm_up()
-    return lab, ready
-
-
 def serve_as_spare(channel: Channel, module: str) -> None:
     """Get ready, wait for the one run that this process is for, and become it."""
     end_with_parent()
     try:
-        lab, ready = _prepare(module)
+        lab = equipment(module)
+        gpu = lab.use()
+        lab.warm_up()
     except Exception as error:
         channel.send(Unable(f"{type(error).__name__}: {error}"))
         return
-    channel.send(ready)
+    channel.send(Ready(gpu))
     lines: list[bytes] = []
     files: list[int] = []
     while not lines:
@@ -237,14 +232,16 @@ def main() -> None:
     lab = None
     if not options.fresh and sys.platform == "linux":
         try:
-            lab, ready = _prepare(options.equipment)
+            lab = equipment(options.equipment)
+            gpu = lab.use()
+            if gpu.kind == "real":  # CUDA doesn't survive a fork
+                channel.connection.set_inheritable(True)
+                os.execv(sys.executable, [sys.executable, "-m", "grader.runner.zygote", *sys.argv[1:], "--fresh"])
+            lab.warm_up()
         except Exception as error:
             channel.send(Unable(f"{type(error).__name__}: {error}"))
             return
-        if ready.gpu.kind == "real":  # CUDA doesn't survive a fork
-            channel.connection.set_inheritable(True)
-            os.execv(sys.executable, [sys.executable, "-m", "grader.runner.zygote", *sys.argv[1:], "--fresh"])
-        channel.send(ready)
+        channel.send(Ready(gpu))
     Zygote(channel, options.equipment, lab).serve()
     os._exit(0)  # torch takes half a second to leave, and there is nothing to clean up
 
