@@ -20,8 +20,10 @@ class RunResult(Protocol):
 class Grader(Protocol):
     """Runs and grades the learner's files; requests are done one after another."""
 
+    gpu: Any
+    """The GPU in use (`kind`, `name`), once known."""
     on_ready: Callable[[Any], None] | None
-    """Called with the GPU in use (`kind`, `name`) once that is known."""
+    """Called with the GPU when it becomes known."""
 
     async def start(self) -> None: ...
     async def run(self, path: Path, on_output: Callable[[str], None]) -> Any: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,15 +21,24 @@ STATUS_WORDS = {
 }
 
 
-def run_summary(result: RunResult, printed: bool) -> Content:
-    """One line about how a run ended."""
+def error_line(text: str, file: str) -> int | None:
+    """The line of `file` that a traceback or a message names last, counted from 1."""
+    lines = re.findall(rf'{re.escape(file)}"?, line (\d+)', text)
+    return int(lines[-1]) if lines else None
+
+
+def run_summary(result: RunResult, printed: bool, line: int | None = None) -> Content:
+    """One line about how a run ended, and the line of the learner's file where it went wrong."""
     took = f" after {result.duration_s:.1f} s" if result.duration_s else ""
     status = str(result.status)
     if status == "finished" and result.exit_code == 0:
         nothing = "" if printed else " It printed nothing."
         return Content.assemble(("✓ Finished", "$text-success"), f"{took}.{nothing}")
     if status == "finished":
-        return Content.assemble(("✗ Ended with an error", "$text-error"), f"{took}, exit code {result.exit_code}.")
+        where = f" Ctrl+L goes to line {line}." if line else ""
+        return Content.assemble(
+            ("✗ Ended with an error", "$text-error"), f"{took}, exit code {result.exit_code}.{where}"
+        )
     if status == "cancelled":
         return Content.assemble(("■ Stopped", "$text-warning"), f"{took}.")
     words = {

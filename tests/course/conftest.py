@@ -91,6 +91,7 @@ class FakeGrader:
         self.asked: list[tuple[str, str]] = []
         """What was asked for, and the text of the file at that moment."""
         self.prints = "hello\n"
+        self.exit_code = 0
         self.verdict: Verdict | None = None
         self.holds = False
         """Whether a request waits until it is cancelled."""
@@ -106,7 +107,7 @@ class FakeGrader:
         self.asked.append(("run", path.read_text("utf-8")))
         on_output(self.prints)
         stopped = await self._held()
-        return RunResult("cancelled" if stopped else "finished", None if stopped else 0, 0.5, GPU, [])
+        return RunResult("cancelled" if stopped else "finished", None if stopped else self.exit_code, 0.5, GPU, [])
 
     async def check(self, exercise: str, path: Path, seed: int | None = None) -> Verdict:
         self.asked.append((exercise, path.read_text("utf-8")))

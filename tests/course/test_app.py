@@ -428,6 +428,18 @@ async def test_a_second_run_is_told_that_the_first_goes_on(app: CourseApp, fake:
         assert any("still goes on" in notice.message for notice in app._notifications)
 
 
+async def test_ctrl_l_goes_to_the_line_where_the_program_went_wrong(app: CourseApp, fake: FakeGrader) -> None:
+    fake.prints = 'Traceback:\n  File "/x/warm_up_and_repeat.py", line 4, in time_step\n  File "/y/torch.py", line 9\n'
+    fake.exit_code = 1
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f5")
+        await until(pilot, lambda: "Ctrl+L goes to line 4" in panel(app).status.text.plain)
+        await press(pilot, "ctrl+l")
+        assert editor(app).has_focus
+        assert editor(app).cursor_location == (3, 0)
+
+
 async def test_leaving_the_exercise_stops_its_run(app: CourseApp, fake: FakeGrader) -> None:
     fake.holds = True
     async with app.run_test(size=SMALL) as pilot:

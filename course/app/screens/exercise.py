@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from course.app.grading import first_explanation, verdict_json
-from course.app.jobs import check_summary, points_in_words, run_summary, verdict_blocks
+from course.app.jobs import check_summary, error_line, points_in_words, run_summary, verdict_blocks
 from course.app.prose import Block, Text, heading, parse
 from course.app.screens.base import StepScreen
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
-from course.app.widgets.editor import Editor
+from course.app.widgets.editor import Editor, first_caret
+from course.app.widgets.exercise_panes import TaskScroll, VerdictView
 from course.app.widgets.job import JobPanel, StatusLine
 from course.app.widgets.prose import Prose
 from course.progress import Caret, status_of
@@ -27,32 +28,6 @@ if TYPE_CHECKING:
 
 PANES = ("task", "code", "output")
 EDITOR_HINT = "Tab indents, Esc leaves the editor"
-
-
-class TaskScroll(VerticalScroll):
-    """The task and the hints; scrolls with the arrows, j and k."""
-
-    BINDINGS = [  # noqa: RUF012
-        Binding("j", "scroll_down", "Scroll down", show=False, id="task.down"),
-        Binding("k", "scroll_up", "Scroll up", show=False, id="task.up"),
-    ]
-
-
-class VerdictView(VerticalScroll):
-    """What the checks say; scrolls with the arrows, j and k."""
-
-    BINDINGS = [  # noqa: RUF012
-        Binding("j", "scroll_down", "Scroll down", show=False, id="verdict.down"),
-        Binding("k", "scroll_up", "Scroll up", show=False, id="verdict.up"),
-    ]
-
-    def compose(self) -> ComposeResult:
-        yield Prose(id="verdict-text")
-
-    def show(self, blocks: Sequence[Block]) -> None:
-        """Show a verdict."""
-        self.query_one(Prose).show(blocks)
-        self.scroll_home(animate=False)
 
 
 class ExerciseScreen(StepScreen):
@@ -113,6 +88,15 @@ letters work as keys too. Your code is saved while you type, also when the termi
             show=False,
             tooltip="Save now (it happens by itself too)",
         ),
+        Binding(
+            "ctrl+l",
+            "error_line",
+            "Error line",
+            id="error.line",
+            priority=True,
+            show=False,
+            tooltip="Go to the line where the program went wrong",
+        ),
         Binding("n", "next_step", "Next step", id="step.next.letter", show=False, tooltip="Go to the next step"),
         Binding("p", "previous_step", "Step before", id="step.previous", show=False, tooltip="Go to the step before"),
         Binding("e,i", "pane('code')", "Edit", id="edit", show=False, tooltip="Edit the code"),
@@ -132,6 +116,7 @@ letters work as keys too. Your code is saved while you type, also when the termi
         self._known: str | None = None
         """The learner's file as it was when last read or saved here; None where it can't be read."""
         self._explanation: str | None = None
+        self._error_line: int | None = None
         self._pane = "task"
 
     def body(self) -> ComposeResult:
@@ -157,6 +142,10 @@ letters work as keys too. Your code is saved while you type, also when the termi
     @property
     def editor(self) -> Editor:
         return self.query_one(Editor)
+
+    @property
+    def _file_name(self) -> str:
+        return self.course.workspace.path(self.step.id).name
 
     @property
     def job_panel(self) -> JobPanel:
@@ -215,12 +204,14 @@ letters work as keys too. Your code is saved while you type, also when the termi
         if verdict:
             self._show_verdict(verdict)
         else:
-            self._explanation = None
+            self._explanation = self._error_line = None
             self.job_panel.remove_class("-verdict")
             self.job_panel.status.text = Content.styled("F5 runs your file, F6 checks it", "$foreground 60%")
 
     def _show_verdict(self, verdict: Mapping[str, Any]) -> None:
         self._explanation = first_explanation(verdict)
+        messages = (check["message"] or "" for check in verdict["checks"] if not check["passed"])
+        self._error_line = error_line(next(messages, ""), self._file_name)
         self.query_one(VerdictView).show(verdict_blocks(verdict, "Ctrl+N goes on to the next step."))
         self.job_panel.status.text = check_summary(verdict)
         self.job_panel.add_class("-verdict")
@@ -305,6 +296,8 @@ letters work as keys too. Your code is saved while you type, also when the termi
             return self.course.job is not None
         if action == "explain":
             return self._explanation is not None
+        if action == "error_line":
+            return self._error_line is not None
         return True
 
     def action_pane(self, pane: str) -> None:
@@ -376,6 +369,11 @@ letters work as keys too. Your code is saved while you type, also when the termi
     def action_open_card(self, card: str) -> None:
         self.course.show_aside(card)
 
+    def action_error_line(self) -> None:
+        if self._error_line is not None:
+            self.action_pane("code")
+            self.editor.move_cursor((self._error_line - 1, 0), center=True)
+
     def action_copy_output(self) -> None:
         verdict = self.job_panel.has_class("-verdict")
         text = self.query_one("#verdict-text", Prose).text if verdict else self.job_panel.output.text
@@ -399,6 +397,7 @@ letters work as keys too. Your code is saved while you type, also when the termi
         return self.editor.text == self._known
 
     def _begin(self, label: str) -> None:
+        self._error_line = None
         self.job_panel.remove_class("-verdict")
         self.job_panel.begin(label)
         if not self.has_class("-wide"):
@@ -410,7 +409,10 @@ letters work as keys too. Your code is saved while you type, also when the termi
         self._begin("Running")
         result = await self.course.run_file(self.course.workspace.path(step.id), panel.feed)
         if self._still_on(step):
-            panel.end(run_summary(result, panel.printed))
+            panel.end(Content(""))
+            self._error_line = error_line(panel.output.text, self._file_name)
+            panel.status.text = run_summary(result, panel.printed, self._error_line)
+            self.refresh_bindings()
 
     @work(group="job", exit_on_error=False)
     async def _check(self) -> None:
@@ -431,13 +433,3 @@ letters work as keys too. Your code is saved while you type, also when the termi
 
     def _still_on(self, step: Step) -> bool:
         return self.is_attached and self.step is step
-
-
-def first_caret(text: str) -> Caret:
-    """Where one begins to type in a starter file: in the body of its first function."""
-    lines = text.splitlines()
-    row = next((number for number, line in enumerate(lines) if line.startswith("def ")), None)
-    if row is None or row + 1 >= len(lines):
-        return Caret()
-    body = lines[row + 1]
-    return Caret(row + 1, len(body) - len(body.lstrip()), 0, max(row - 2, 0))

@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from course.app.syntax import editor_theme
+from course.progress import Caret
 
 AUTOSAVE_S = 0.5
 
@@ -99,3 +100,13 @@ class Editor(TextArea, inherit_bindings=False):
         before = self.document.get_line(row)[:column]
         indent = before[: len(before) - len(before.lstrip())]
         return indent + (" " * self.indent_width if before.rstrip().endswith(":") else "")
+
+
+def first_caret(text: str) -> Caret:
+    """Where one begins to type in a starter file: in the body of its first function."""
+    lines = text.splitlines()
+    row = next((number for number, line in enumerate(lines) if line.startswith("def ")), None)
+    if row is None or row + 1 >= len(lines):
+        return Caret()
+    body = lines[row + 1]
+    return Caret(row + 1, len(body) - len(body.lstrip()), 0, max(row - 2, 0))
