@@ -15,7 +15,7 @@ from lab.workloads.sizing import gpu_seconds, matmul_edge
 SPLITS = (1, 2, 4, 8)  # parts that the first call tries to cut the batch into
 TRIALS = 3  # times that it tries each
 EVALUATE_EVERY = 4
-VALIDATION_BATCHES = 4
+VALIDATION_BATCHES = 8
 
 
 class TrainingStep:

@@ -25,6 +25,15 @@ POINTS = {
     "diagnosis/name_the_bottleneck": 4,
     "diagnosis/feed_the_gpu": 5,
 }
+CONSTANTS = {
+    "perf_counter/warm_up_and_repeat": ("time_step", '{"first_s": 0.2, "median_s": 0.02, "spread_s": 0.03}'),
+    "synchronize/time_on_the_gpu": ("time_on_the_gpu", "0.06"),
+    "torch_profiler/profile_one_step": ("profile_one_step", "torch.profiler.profile()"),
+    "key_averages/hottest_operator": ("hottest_operator", '"aten::mm"'),
+    "profile_memory/peak_of_a_step": ("peak_of_a_step", "50 * 2**20"),
+    "diagnosis/name_the_bottleneck": ("name_the_bottleneck", '"input"'),
+    "diagnosis/feed_the_gpu": ("make_loader", "torch.utils.data.DataLoader([(torch.ones(3, 16, 16), 1)] * 46)"),
+}
 SEEDS = (1, 20261130, 2**31 - 1)
 
 
@@ -83,6 +92,17 @@ def test_another_right_way_passes(submission: str, lab_runner: WarmRunner) -> No
     exercise = submission.rpartition("/")[0]
     verdict = graded(exercise, SUBMISSIONS / f"{submission}.py", lab_runner, seed=7)
     assert verdict.status == "passed", messages(verdict)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_a_constant_does_not_pass(exercise: str, tmp_path: Path, lab_runner: WarmRunner) -> None:
+    function, constant = CONSTANTS[exercise]
+    path = tmp_path / "submission.py"
+    path.write_text(f"import torch\n\n\ndef {function}(argument):\n    return {constant}\n", encoding="utf-8")
+    verdict = graded(exercise, path, lab_runner, seed=7)
+    assert verdict.status == "failed", messages(verdict)
+    assert verdict.points < verdict.max_points / 2, messages(verdict)
+    assert not any("fault of the course" in (result.message or "") for result in verdict.checks), messages(verdict)
 
 
 @pytest.mark.parametrize("root", ["exercises", "solutions"])

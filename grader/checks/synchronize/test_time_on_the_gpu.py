@@ -28,6 +28,7 @@ def gpu_s(seen: Seen) -> float:
 
 def reported_s(seen: Seen) -> float:
     assert type(seen.value) in (int, float), "Return one number: the seconds that the GPU needs."
+    assert seen.value > 0, f"You report {seen.value:g} seconds. Return how long the GPU needs for one call of work()."
     assert not 500 < seen.value / gpu_s(seen) < 2000, mistake(
         "milliseconds_for_seconds", reported=float(seen.value), expected=gpu_s(seen)
     )
