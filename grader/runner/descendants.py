@@ -12,6 +12,7 @@ from time import monotonic, sleep  # taken now: the simulated GPU replaces those
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_PF_EXITING = 4
 
 
 def _prctl(option: int, value: int) -> bool:
@@ -81,21 +82,27 @@ def marked(variable: str, value: str) -> list[int]:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process can still do something; one that has ended but wasn't collected can't."""
+    """Whether a process can still do something; one that is on its way out, or wasn't collected yet, can't."""
     try:
-        if sys.platform == "linux":
-            return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
-        os.kill(pid, 0)
-    except (OSError, IndexError):
+        if sys.platform != "linux":
+            os.kill(pid, 0)
+            return True
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return fields[0] not in (b"Z", b"X") and not int(fields[6]) & _PF_EXITING
+    except (OSError, ValueError, IndexError):
         return False
-    return True
 
 
 def end_others(find: Callable[[], list[int]], patience_s: float = 5.0) -> None:
     """Kill processes that aren't this one's children, and those that appear meanwhile, until none is running."""
     give_up_s = monotonic() + patience_s
-    while (pids := [pid for pid in find() if is_running(pid)]) and monotonic() < give_up_s:
-        for pid in pids:
+    known: set[int] = set()
+    while monotonic() < give_up_s:
+        known.update(find())
+        running = [pid for pid in known if is_running(pid)]
+        if not running:
+            return
+        for pid in running:
             kill(pid)
         sleep(0.001)
 
