@@ -107,12 +107,13 @@ def naming_a_device(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("device") is not None:
             kwargs["device"] = indexed(kwargs["device"])
+        pinned = kwargs.pop("pin_memory", False)  # there is no real pinned memory here
         dispatch.in_python_factory += 1
         try:
             made = function(*args, **kwargs)
         finally:
             dispatch.in_python_factory -= 1
-        if kwargs.get("pin_memory") and isinstance(made, torch.Tensor):
+        if pinned:
             memory.pin(made)
         return made
 
