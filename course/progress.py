@@ -6,7 +6,7 @@ import contextlib
 import json
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -69,6 +69,8 @@ class Progress:
 
     notice: str | None = None
     """What the learner should know about opening it, e.g. that a damaged file was put aside."""
+    on_problem: Callable[[str], None] | None = None
+    """Told when something can't be written, e.g. on a full disk; without it, that is a ProgressError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -132,9 +134,8 @@ class Progress:
 
     def move_to(self, lesson: str, step: str) -> None:
         """The learner is now at this step, which counts as seen."""
-        with self._database:
-            self._database.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", (lesson, step, time.time()))
-            self._database.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (f"{lesson}/{step}", time.time()))
+        self._write("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", lesson, step, time.time())
+        self._write("INSERT OR IGNORE INTO seen VALUES (?, ?)", f"{lesson}/{step}", time.time())
 
     def seen(self) -> set[str]:
         """The ids of all steps that were opened."""
@@ -177,7 +178,10 @@ class Progress:
             with self._database:
                 self._database.execute(statement, values)
         except sqlite3.OperationalError as error:
-            raise ProgressError(f"{self.path} can't be written: {error}. Is the disk full?") from error
+            message = f"{self.path} can't be written: {error}. Is the disk full, or the file read-only?"
+            if self.on_problem is None:
+                raise ProgressError(message) from error
+            self.on_problem(message)
 
     def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self._database.execute(query, values).fetchone()

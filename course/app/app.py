@@ -21,7 +21,7 @@ from textual.worker import Worker
 
 from course.app.screens.base import CourseScreen
 from course.app.themes import DARK, LIGHT, WITHOUT_COLOUR
-from course.progress import Progress, ProgressError
+from course.progress import Progress
 from course.report import gpu_in_words
 from course.workspace import Workspace, WorkspaceError, write_atomically
 
@@ -80,6 +80,7 @@ class CourseApp(App[None]):
         """What runs now, or None."""
         self._make_grader = make_grader
         self._grader: Grader | None = None
+        self._told_problems: set[str] = set()
         self._grader_started: Worker[None] | None = None
         self.register_theme(DARK)
         self.register_theme(LIGHT)
@@ -112,6 +113,7 @@ class CourseApp(App[None]):
         # Textual's own first screen stays below, empty: a first screen can't be switched for another one.
         self.push_screen(self._first_screen())
         self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
+        self.progress.on_problem = self._progress_problem
         if self.progress.notice:
             self.notify(self.progress.notice, severity="warning", timeout=15, markup=False)
         for name in ("SIGHUP", "SIGTERM"):
@@ -121,10 +123,14 @@ class CourseApp(App[None]):
         # The grader's process is started after the first frame, so that the app is there at once.
         self.call_after_refresh(self._start_grader)
 
+    def _progress_problem(self, message: str) -> None:
+        if message not in self._told_problems:
+            self._told_problems.add(message)
+            self.notify(message, title="Progress isn't kept", severity="error", timeout=15, markup=False)
+
     def _keep_theme(self, name: str) -> None:
         if not os.environ.get("NO_COLOR"):
-            with contextlib.suppress(ProgressError):
-                self.progress.set("theme", name)
+            self.progress.set("theme", name)
 
     def _told_to_end(self) -> None:
         """The terminal was closed or the system ends the program: keep everything, then go."""
@@ -342,11 +348,15 @@ class CourseApp(App[None]):
         display = super().get_key_display(binding)
         return display.upper() if display[0] == "f" and display[1:].isdigit() else display
 
-    def copy(self, text: str) -> None:
-        """Copy text to the clipboard of the terminal, also through tmux."""
-        self.copy_to_clipboard(text)
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy text to the clipboard of the terminal; tmux keeps what programs copy to itself unless it is asked."""
+        super().copy_to_clipboard(text)
         if os.environ.get("TMUX"):
             self.run_worker(_copy_in_tmux(text), group="copy", exit_on_error=False)
+
+    def copy(self, text: str) -> None:
+        """Copy text and say so, as far as that is known."""
+        self.copy_to_clipboard(text)
         self.notify("Copied, if your terminal lets programs copy.", timeout=3)
 
 

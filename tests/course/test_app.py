@@ -338,6 +338,25 @@ async def test_tab_indents_and_enter_keeps_the_indent(app: CourseApp) -> None:
         assert editor(app).text.splitlines()[4:] == ["    if 1:", "        x", "            yreturn {}"]
 
 
+async def test_ctrl_c_copies_when_nothing_runs(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f3", "shift+end", "ctrl+c")
+        assert app.clipboard == "return {}"
+
+
+async def test_copy_takes_the_cards_code_and_the_output(app: CourseApp, fake: FakeGrader) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, "perf_counter/first_card")
+        await press(pilot, "c")
+        assert app.clipboard == 'print("hello from the card")\n'
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f5")
+        await until(pilot, lambda: "Finished" in panel(app).status.text.plain)
+        await press(pilot, "c")
+        assert app.clipboard.strip() == "hello"
+
+
 async def test_letters_are_keys_only_outside_of_the_editor(app: CourseApp) -> None:
     async with app.run_test(size=SMALL) as pilot:
         await go_to(pilot, app, EXERCISE)
@@ -598,6 +617,18 @@ async def test_a_quiz_left_half_way_goes_on_there_with_the_same_order(make_app: 
     async with second.run_test(size=SMALL) as pilot:
         await until(pilot, lambda: isinstance(second.screen, QuizScreen) and second.screen.question)
         assert second.screen.question == question
+
+
+async def test_progress_that_cannot_be_written_is_told_once_and_the_code_is_still_saved(
+    app: CourseApp, kept: Progress, own: Workspace
+) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        kept._database.execute("PRAGMA query_only = ON")
+        await press(pilot, "f3", "x", "ctrl+n", "p")
+        assert len([notice for notice in app._notifications if "can't be written" in notice.message]) == 1
+        assert "xreturn" in own.path(EXERCISE).read_text("utf-8")
+        kept._database.execute("PRAGMA query_only = OFF")
 
 
 async def test_damaged_progress_is_told(home: Any, own: Workspace, lessons: Any, fake: FakeGrader) -> None:
