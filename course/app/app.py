@@ -281,6 +281,10 @@ class CourseApp(App[None]):
         self.notify(f"{self.job} still goes on. F8 stops it.", severity="warning", timeout=4, markup=False)
         return False
 
+    def job_waits_for(self) -> str | None:
+        """What is done before a job can begin: only the first one has to wait for PyTorch."""
+        return "Starting PyTorch" if self._grader is None or self._grader.gpu is None else None
+
     async def run_file(self, path: Path, on_output: Callable[[str], None]) -> Any:
         """Run a file with the GPU; the result says how it ended, also when it couldn't begin."""
         return await self._do("The program", lambda grader: grader.run(path, on_output))

@@ -564,6 +564,27 @@ async def test_a_carriage_return_cut_off_between_two_chunks_is_no_blank_line(app
         assert list(output.lines)[:3] == ["one", "two!", "99%"]
 
 
+async def test_output_scrolls_along_unless_one_has_scrolled_up_to_read(app: CourseApp, fake: FakeGrader) -> None:
+    fake.holds = True
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f5")
+        output = panel(app).output
+        for number in range(60):
+            panel(app).feed(f"line {number}\n")
+            await pilot.pause()
+        await until(pilot, lambda: output.line_count == 61 and output.scroll_y == output.max_scroll_y > 0)
+        await press(pilot, "k", "k")
+        reading_at = output.scroll_y
+        panel(app).feed("more\n" * 20)
+        await until(pilot, lambda: output.line_count == 81)
+        await pilot.pause()
+        assert output.scroll_y == reading_at
+        await press(pilot, "end")
+        panel(app).feed("most\n" * 20)
+        await until(pilot, lambda: output.scroll_y == output.max_scroll_y and output.line_count == 101)
+
+
 # The quiz
 
 

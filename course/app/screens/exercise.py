@@ -399,7 +399,7 @@ letters work as keys too. Your code is saved while you type, also when the termi
     def _begin(self, label: str) -> None:
         self._error_line = None
         self.job_panel.remove_class("-verdict")
-        self.job_panel.begin(label)
+        self.job_panel.begin(label, self.course.job_waits_for)
         if not self.has_class("-wide"):
             self.action_pane("output")
 

@@ -158,7 +158,7 @@ what it prints below it. Where a card asks you to predict, do it before you run.
     async def _run(self, code: str) -> None:
         step, panel = self.step, self.query_one(JobPanel)
         panel.display = True
-        panel.begin("Running")
+        panel.begin("Running", self.course.job_waits_for)
         self.call_after_refresh(panel.scroll_visible, animate=False)
         result = await self.course.run_card(step, code, panel.feed)
         if step is not self.step or not self.is_attached:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -52,6 +53,7 @@ class JobPanel(Vertical):
         self._grows_to = grows_to
         self._pending: list[str] = []
         self._label = ""
+        self._waits_for: Callable[[], str | None] = lambda: None
         self._began_s = 0.0
         self._timer: Timer | None = None
         self._printed = False
@@ -72,8 +74,12 @@ class JobPanel(Vertical):
     def status(self) -> StatusLine:
         return self.query_one(StatusLine)
 
-    def begin(self, label: str) -> None:
-        """A job begins: clear what the one before printed."""
+    def begin(self, label: str, waits_for: Callable[[], str | None] = lambda: None) -> None:
+        """A job begins: clear what the one before printed.
+
+        `waits_for` says, as long as the job can't really begin yet, what is done instead.
+        """
+        self._waits_for = waits_for
         self._label, self._began_s, self._printed = label, time.monotonic(), False
         self._pending.clear()
         self.output.clear()
@@ -123,6 +129,8 @@ class JobPanel(Vertical):
         elapsed_s = time.monotonic() - self._began_s
         frame = SPINNER[int(elapsed_s / TICK_S) % len(SPINNER)]
         self.status.text = Content.assemble(
-            (f"{frame} ", "$text-accent"), f"{self._label} {elapsed_s:.1f} s", ("  ·  F8 stops it", "$foreground 60%")
+            (f"{frame} ", "$text-accent"),
+            f"{self._waits_for() or self._label} {elapsed_s:.1f} s",
+            ("  ·  F8 stops it", "$foreground 60%"),
         )
         self._draw()

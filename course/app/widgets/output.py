@@ -29,6 +29,15 @@ class OutputView(Log):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes, max_lines=20_000)
         self._cut = ""
+        self._follows = True
+        """Whether to scroll along; whoever has scrolled up to read stays there."""
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if new_value >= self.max_scroll_y:
+            self._follows = True
+        elif new_value < old_value:
+            self._follows = False
 
     def feed(self, chunk: str) -> None:
         """Add what the program printed: terminal codes are left out, a carriage return begins its line again."""
@@ -39,19 +48,17 @@ class OutputView(Log):
         if keep and not _ESCAPES.match(keep.group()):
             text, self._cut = text[: keep.start()], keep.group()
         text = _ESCAPES.sub("", text).replace("\r\n", "\n")
-        # Whoever has scrolled up to read stays there.
-        follows = self.is_vertical_scroll_end
         if "\r" not in text:
-            self.write(text, scroll_end=follows)
+            self.write(text, scroll_end=self._follows)
             return
         for number, line in enumerate(text.split("\n")):
             if number:
-                self.write("\n", scroll_end=follows)
+                self.write("\n", scroll_end=self._follows)
             *_, last = line.rsplit("\r", 1)
             if "\r" in line and self._lines and self._lines[-1]:
                 self._lines[-1] = ""
                 self._render_line_cache.discard(len(self._lines) - 1)
-            self.write(last, scroll_end=follows)
+            self.write(last, scroll_end=self._follows)
 
     def finish(self) -> None:
         """The program has ended: show what was kept back."""
@@ -60,6 +67,7 @@ class OutputView(Log):
     def clear(self) -> OutputView:
         self._cut = ""
         super().clear()
+        self._follows = True
         return self
 
     @property
