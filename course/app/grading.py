@@ -64,16 +64,25 @@ def first_explanation(verdict: Mapping[str, Any]) -> str | None:
     return next((card for check in checks if not check["passed"] and (card := card_of(check["mistake"]))), None)
 
 
+class QuizUnreadable(Exception):
+    """The questions can't be read; the message says why and what to do."""
+
+
 def shuffled_questions(lesson: str, seed: int) -> list[Any]:
     """The questions of a lesson's quiz in their order, each with its choices shuffled by the attempt's seed."""
     import random
 
     from msgspec.structs import replace
 
-    from grader.quiz import read_questions
+    from grader import quiz
+    from grader.errors import GraderError
 
+    try:
+        questions = quiz.read_questions(lesson)
+    except GraderError as error:
+        raise QuizUnreadable(f"{error} Install profile-first again.") from error
     shuffled = []
-    for question in read_questions(lesson):
+    for question in questions:
         choices = list(question.choices)
         random.Random(f"{seed} {question.id}").shuffle(choices)
         shuffled.append(replace(question, choices=choices))

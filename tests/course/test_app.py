@@ -640,6 +640,23 @@ async def test_a_quiz_left_half_way_goes_on_there_with_the_same_order(make_app: 
         assert second.screen.question == question
 
 
+async def test_a_quiz_that_cannot_be_read_says_so_and_one_can_go_on(
+    app: CourseApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from grader import quiz
+    from grader.errors import CheckFault
+
+    def unreadable(_lesson: str) -> None:
+        raise CheckFault("The quiz can't be read: it is gone.")
+
+    monkeypatch.setattr(quiz, "read_questions", unreadable)
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, "perf_counter/quiz")
+        assert "it is gone" in shown(app)
+        await press(pilot, "1", "enter")
+        assert isinstance(app.screen, RecapScreen)
+
+
 async def test_progress_that_cannot_be_written_is_told_once_and_the_code_is_still_saved(
     app: CourseApp, kept: Progress, own: Workspace
 ) -> None:

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from course.app.grading import quiz_results, quiz_verdict, shuffled_questions
+from course.app.grading import QuizUnreadable, quiz_results, quiz_verdict, shuffled_questions
 from course.app.jobs import points_in_words
 from course.app.prose import Block, Text, flow, heading, parse
 from course.app.screens.base import StepScreen
@@ -32,6 +32,7 @@ class QuizScreen(StepScreen):
     """Asks the questions of a quiz; answers are kept as they are given."""
 
     CSS_PATH = "quiz.tcss"
+    AUTO_FOCUS = ""
     EXPLAINS = """\
 The quiz of the lesson. Choose with the arrows, j and k, or the number, and answer with Enter. You are told at once
 whether the answer is right, and why. The whole quiz can be taken again as often as you like; the best result counts.
@@ -103,7 +104,13 @@ whether the answer is right, and why. The whole quiz can be taken again as often
             seed = secrets.randbelow(SEEDS)
             self.course.progress.set(f"quiz seed {lesson}", str(seed))
         self._seed = seed
-        self._questions = shuffled_questions(lesson, seed)
+        try:
+            self._questions = shuffled_questions(lesson, seed)
+        except QuizUnreadable as error:
+            self._questions = []
+            self.query_one("#question", Prose).show([heading(self.step.title), Text(Content(str(error)))])
+            self.choices.display = False
+            return
         given = self.course.workspace.answers(lesson)
         self._answers = {question.id: given[question.id] for question in self._questions if question.id in given}
         first_open = (i for i, question in enumerate(self._questions) if question.id not in self._answers)
