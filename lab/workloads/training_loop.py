@@ -13,10 +13,10 @@ from torch.utils.data import DataLoader, Dataset
 from lab import observe
 from lab.workloads.sizing import gpu_seconds, matmul_edge
 
-BATCHES, BATCH_SIZE, PIXELS = 6, 4, 64
+BATCHES, BATCH_SIZE, PIXELS = 5, 4, 64
 # How long reading a batch takes, in steps of the GPU. Both ranges are far from 1, where neither side would be
-# the bottleneck; the slow one keeps the GPU busy for more than a quarter and less than half of the time.
-SLOW_READS, QUICK_READS = (2.4, 3.2), (0.1, 0.25)
+# the bottleneck; the slow one keeps the GPU busy for more than a third and less than half of the time.
+SLOW_READS, QUICK_READS = (2.3, 2.8), (0.1, 0.25)
 
 
 class Images(Dataset[tuple[torch.Tensor, int]]):
@@ -78,7 +78,7 @@ class TrainingLoop:
 def build(seed: int, slow_reads: bool) -> TrainingLoop:
     """A loop whose loader is slow or quick in comparison with this GPU."""
     draw = random.Random(seed)
-    loop = TrainingLoop(seed, width=draw.randrange(2, 5))
+    loop = TrainingLoop(seed, width=draw.randrange(6, 9))
     images = torch.ones(BATCH_SIZE, PIXELS, device="cuda")
     labels = torch.zeros(BATCH_SIZE, dtype=torch.int64, device="cuda")
     step_s = gpu_seconds(lambda: loop.train_on(images, labels), runs=2)

@@ -10,7 +10,7 @@ from grader.api import Seen, mistake, workload
 OTHER_MEASURES = {
     "total_for_self": lambda row: row["device_us"],
     "average_for_sum": lambda row: row["self_device_us"] / row["count"],
-    "cpu_time_for_gpu_time": lambda row: row["self_cpu_us"],
+    "cpu_time_for_gpu_time": lambda row: row["cpu_us"],
 }
 
 
@@ -61,8 +61,8 @@ def check_is_the_hottest(seen: Seen) -> None:
     for name, measure in OTHER_MEASURES.items():
         if named["key"].startswith("aten::"):
             assert measure(named) < max(map(measure, operators(seen))), mistake(name, **values)
-    cpu_us = max(row["cpu_us"] for row in operators(seen))
-    assert named["cpu_us"] < cpu_us, mistake("cpu_time_for_gpu_time", **values)
+    most_cpu_us = max(row["self_cpu_us"] for row in operators(seen))
+    assert named["self_cpu_us"] < most_cpu_us, mistake("cpu_time_for_gpu_time", **values)
     assert answer == expected["key"], (
         f"{answer} spent {values['self_ms']:.1f} ms itself on the GPU; {expected['key']} spent "
         f"{values['expected_ms']:.1f} ms."

@@ -23,9 +23,29 @@ def calls_s(seen) -> list[float]:
 
 
 @pytest.fixture(scope="module")
-def runs(calls_s) -> list[list[float]]:
+def series(seen, calls_s) -> list[list[float]]:
+    """The duration of each call as the step recorded it, and as the submission's own clock readings around it tell.
+
+    Both are the same but for what happens in between; on a busy machine that can be a lot.
+    """
+    readings = seen.events("clock_read")
+    read_s = []
+    for begin, end in zip(seen.events("workload", phase="begin"), seen.events("workload", phase="end"), strict=False):
+        before = [read["value_s"] for read in readings if read["n"] < begin["n"]]
+        after = [read["value_s"] for read in readings if read["n"] > end["n"]]
+        read_s.append(after[0] - before[-1] if before and after else end["at_s"] - begin["at_s"])
+    return [calls_s, read_s]
+
+
+@pytest.fixture(scope="module")
+def runs(series) -> list[list[float]]:
     """The later calls that may have been timed: at least five, at equal distances, after any warm-up calls."""
-    taken = (calls_s[first::distance] for distance in (1, 2, 3) for first in range(1, len(calls_s)))
+    taken = (
+        durations[first::distance]
+        for durations in series
+        for distance in (1, 2, 3)
+        for first in range(1, len(durations))
+    )
     return [run for run in taken if len(run) >= FEWEST]
 
 
@@ -53,12 +73,12 @@ def number(seen: Seen, key: str) -> float:
 
 
 @pytest.mark.points(1)
-def test_reports_the_first_call_apart(seen, calls_s):
+def test_reports_the_first_call_apart(seen, calls_s, series):
     """The first call is reported apart."""
     reported_s = number(seen, "first_s")
     assert sorted(seen.value) == KEYS, 'The keys should be "first_s", "median_s" and "spread_s", nothing else.'
     assert calls_s, "step() was never called to its end."
-    assert is_about(reported_s, calls_s[0]), mistake(
+    assert any(is_about(reported_s, durations[0]) for durations in series), mistake(
         "first_call_not_reported", first_ms=calls_s[0] * 1000, reported_ms=reported_s * 1000
     )
 
@@ -71,7 +91,7 @@ def test_times_at_least_five_later_calls(seen, calls_s):
 
 
 @pytest.mark.points(1)
-def test_median_is_of_the_later_calls(seen, calls_s, runs):
+def test_median_is_of_the_later_calls(seen, calls_s, series, runs):
     """The median is that of the later calls."""
     reported_s = number(seen, "median_s")
     assert runs, mistake("too_few_repeats", timed=max(0, len(calls_s) - 1))
@@ -80,7 +100,7 @@ def test_median_is_of_the_later_calls(seen, calls_s, runs):
     later_s = median(calls_s[1:])
     is_mean = any(is_about(reported_s, mean(run)) for run in runs)
     assert not is_mean, mistake("mean_for_the_median", reported_ms=reported_s * 1000, median_ms=later_s * 1000)
-    with_cold = any(is_about(reported_s, middle(calls_s)) for middle in (mean, median))
+    with_cold = any(is_about(reported_s, middle(durations)) for durations in series for middle in (mean, median))
     assert not with_cold, mistake(
         "cold_call_among_the_later_ones", key="median_s", first_ms=calls_s[0] * 1000, later_ms=later_s * 1000
     )
@@ -90,14 +110,14 @@ def test_median_is_of_the_later_calls(seen, calls_s, runs):
 
 
 @pytest.mark.points(1)
-def test_spread_is_of_the_later_calls(seen, calls_s, runs):
+def test_spread_is_of_the_later_calls(seen, calls_s, series, runs):
     """The spread is that of the later calls."""
     reported_s = number(seen, "spread_s")
     assert runs, mistake("too_few_repeats", timed=max(0, len(calls_s) - 1))
     if any(is_spread(reported_s, run) for run in runs):
         return
     later = calls_s[1:]
-    assert not is_spread(reported_s, calls_s), mistake(
+    assert not any(is_spread(reported_s, durations) for durations in series), mistake(
         "cold_call_among_the_later_ones", key="spread_s", first_ms=calls_s[0] * 1000, later_ms=median(later) * 1000
     )
     assert reported_s == approx(max(later) - min(later)), (
