@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -77,7 +77,7 @@ The recap of the course: what each lesson was for, and the points of all its exe
             blocks.append(
                 Text(title, Content.styled(f"{lesson.number}  ", "$text-primary"), after_gap=lesson.number == 1)
             )
-        blocks.append(heading(f"Practice: {passed} of {len(graded)} passed"))
+        blocks.append(heading(f"{passed} of {len(graded)} exercises and quizzes passed"))
         blocks.extend(points_blocks(lessons, best))
         self.query_one(Prose).show(blocks)
         self.query_one(VerticalScroll).focus()
@@ -89,11 +89,11 @@ The recap of the course: what each lesson was for, and the points of all its exe
         self.course.go_to(self.course.catalog.lessons[-1].steps[-1])
 
 
-def points_blocks(lessons: Iterable[Lesson], best: dict[str, Best]) -> list[Block]:
+def points_blocks(lessons: Sequence[Lesson], best: dict[str, Best]) -> list[Block]:
     """A line for each exercise and quiz, with its points, and the sum."""
     blocks: list[Block] = []
     earned, possible = 0, 0
-    for step in (step for lesson in lessons for step in lesson.graded):
+    for lesson, step in ((lesson, step) for lesson in lessons for step in lesson.graded):
         result = best.get(step.id)
         points = result.points if result else 0
         earned, possible = earned + points, possible + step.points
@@ -101,7 +101,8 @@ def points_blocks(lessons: Iterable[Lesson], best: dict[str, Best]) -> list[Bloc
             mark = Content.styled("✓ ", "$text-success")
         else:
             mark = Content.styled("◐ " if result else "○ ", "$text-warning" if result else "$foreground 60%")
-        line = Content.assemble(step.title, (f"  {points}/{step.points}", "$foreground 60%"))
+        number = f"{lesson.number}  " if len(lessons) > 1 else ""
+        line = Content.assemble((number, "$text-primary"), step.title, (f"  {points}/{step.points}", "$foreground 60%"))
         blocks.append(Text(line, mark, after_gap=not blocks))
     blocks.append(Text(Content.styled(points_in_words(earned, possible), "bold"), Content("  "), after_gap=False))
     return blocks
