@@ -93,7 +93,7 @@ def points_blocks(lessons: Sequence[Lesson], best: dict[str, Best]) -> list[Bloc
     """A line for each exercise and quiz, with its points, and the sum."""
     blocks: list[Block] = []
     earned, possible = 0, 0
-    for lesson, step in ((lesson, step) for lesson in lessons for step in lesson.graded):
+    for lesson, step in ((each, step) for each in lessons for step in each.graded):
         result = best.get(step.id)
         points = result.points if result else 0
         earned, possible = earned + points, possible + step.points
