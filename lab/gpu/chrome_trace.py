@@ -9,10 +9,8 @@ from typing import Any
 
 from lab.gpu.device import card
 from lab.gpu.merge import Axis, Interval, Merged, merge
-from lab.gpu.recording import Recording
+from lab.gpu.recording import MEMORY, RUNTIME_CALLS, Recording
 
-MEMORY = "[memory]"
-RUNTIME_CALLS = {"kernel": "cudaLaunchKernel", "memcpy": "cudaMemcpyAsync", "memset": "cudaMemsetAsync"}
 CATEGORIES = {"kernel": "kernel", "memcpy": "gpu_memcpy", "memset": "gpu_memset"}
 
 

@@ -17,10 +17,8 @@ from torch.profiler import ProfilerActivity
 
 from lab.gpu import chrome_trace, recording
 from lab.gpu.merge import Interval, Merged, merge
-from lab.gpu.recording import Recording
+from lab.gpu.recording import MEMORY, RUNTIME_CALLS, Recording
 
-MEMORY = "[memory]"
-RUNTIME_CALLS = {"kernel": "cudaLaunchKernel", "memcpy": "cudaMemcpyAsync", "memset": "cudaMemsetAsync"}
 FIRST_CORRELATION = 10**9  # above every id that kineto gives
 
 

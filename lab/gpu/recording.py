@@ -14,6 +14,8 @@ import torch
 
 from lab.gpu.timeline import Launch
 
+MEMORY = "[memory]"  # PyTorch's name for memory given and taken
+RUNTIME_CALLS = {"kernel": "cudaLaunchKernel", "memcpy": "cudaMemcpyAsync", "memset": "cudaMemsetAsync"}
 MARKER = "lab.gpu::"
 PASSED = MARKER + "passed"  # around an op that passes to the CPU untouched: PyTorch records it twice
 
