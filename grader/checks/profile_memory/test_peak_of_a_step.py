@@ -20,7 +20,8 @@ def larger(submission) -> Seen:
 
 
 def is_about(value: float, expected: float) -> bool:
-    return value == approx(expected, rel=0.01)
+    """Equal, but for the way in which the allocator cuts its blocks."""
+    return value == approx(expected, rel=0.04)
 
 
 def check_is_the_peak(seen: Seen) -> None:
