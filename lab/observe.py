@@ -177,6 +177,8 @@ HOST_READS = (
 
 
 def observe_host_reads(tensor: Any) -> None:
+    from torch.nn.parameter import UninitializedParameter
+
     for name in HOST_READS:
         setattr(tensor, name, host_read(f"Tensor.{name}", getattr(tensor, name)))
     original_to = tensor.to
@@ -189,6 +191,9 @@ def observe_host_reads(tensor: Any) -> None:
 
     to_host = waiting("Tensor.to", original_to, ("wait", "host_read"))
     tensor.to = to
+    # PyTorch lets lazy modules move by comparing methods with this list.
+    allowed: list[Any] = UninitializedParameter._allowed_methods  # type: ignore[attr-defined]
+    allowed += [tensor.to, tensor.cuda, tensor.cpu, tensor.get_device]
 
 
 def host_read(call: str, function: Callable[..., Any]) -> Callable[..., Any]:

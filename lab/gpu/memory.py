@@ -321,9 +321,9 @@ def remember(tensor: torch.Tensor, keys: set[int]) -> None:
 
 
 def storage_key(tensor: torch.Tensor) -> int | None:
-    """What identifies a tensor's storage while it lives; None for tensors without one (sparse, fake)."""
+    """What identifies a tensor's storage while it lives; None for tensors without one (sparse, fake, lazy)."""
     try:
         key: int = tensor.untyped_storage()._cdata
-    except (RuntimeError, NotImplementedError):
+    except (RuntimeError, NotImplementedError, ValueError):
         return None
     return key

@@ -48,6 +48,7 @@ def install() -> None:
     refuse_compilation()
     mode.__enter__()
     check_that_it_works()
+    memory.allocator.reset_peaks()
     # A full collection walks all of torch's objects, 150 ms that would fall into some learner's measurement.
     gc.collect()
     gc.freeze()

@@ -1,6 +1,7 @@
 """time_step: the first call apart, the median and the spread of at least five later ones."""
 
 from statistics import mean, median
+from typing import Any
 
 import pytest
 
@@ -67,7 +68,7 @@ def clocks(seen: Seen) -> set[str]:
 def number(seen: Seen, key: str) -> float:
     """The number of seconds under this key."""
     assert clocks(seen) != {"time.process_time"}, mistake("clock_that_stops_while_waiting")
-    value = seen.value.get(key) if type(seen.value) is dict else None
+    value: Any = seen.value.get(key) if type(seen.value) is dict else None
     assert type(value) in (int, float), f'Return a dictionary with a number of seconds under "{key}".'
     return value
 

@@ -55,6 +55,13 @@ def test_map_location_can_bring_a_cpu_tensor_to_the_gpu():
     assert torch.load(buffer, map_location="cuda").device == CUDA
 
 
+def test_lazy_modules_move_before_they_know_their_shape():
+    net = nn.Sequential(nn.LazyLinear(4), nn.ReLU()).cuda()
+    out = net(torch.ones(2, 3, device="cuda"))
+    assert out.device == CUDA
+    assert net[0].weight.shape == (4, 3)
+
+
 def test_optimizer_state_lives_on_the_gpu_and_survives_saving():
     net = nn.Linear(2, 2).to("cuda")
     optimizer = torch.optim.AdamW(net.parameters())

@@ -10,6 +10,11 @@ pytestmark = pytest.mark.gpu
 MIB = 2**20
 
 
+def test_a_fresh_process_has_allocated_nothing():
+    assert torch.cuda.memory_allocated() == 0
+    assert torch.cuda.max_memory_allocated() == 0
+
+
 def test_allocated_rises_with_tensors_and_falls_when_they_go():
     before = torch.cuda.memory_allocated()
     a = torch.empty(4 * MIB, dtype=torch.uint8, device="cuda")
