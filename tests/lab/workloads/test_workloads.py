@@ -39,7 +39,7 @@ def test_a_chain_of_products_comes_after_much_longer_earlier_work(measured: dict
 def test_a_chain_of_products_is_launched_long_before_it_is_done(measured: dict[str, list[dict[str, Any]]]) -> None:
     for seen in measured["queued_matmuls"]:
         assert seen["launched_s"] < seen["gpu_s"] / 5
-        assert seen["whole_s"] > 0.9 * seen["gpu_s"]
+        assert 0.9 * seen["gpu_s"] < seen["whole_s"] < 1.5 * seen["gpu_s"]
 
 
 def test_the_first_training_step_is_by_far_the_slowest(measured: dict[str, list[dict[str, Any]]]) -> None:
