@@ -69,6 +69,7 @@ def merged_events(
         return out
     out += memory_marks(events, recording, merged.axis)
     out += lanes({placed.launch.stream for placed in merged.launches})
+    out += annotation_lanes(events, merged)
     for number, placed in enumerate(merged.launches, start=1):
         out += launch_events(number, placed, events, shows_cpu)
     if shows_cpu:
@@ -136,6 +137,23 @@ def lanes(streams: set[int]) -> list[dict[str, Any]]:
             {"ph": "M", "name": "thread_name", "pid": 0, "tid": stream, "ts": 0, "args": {"name": f"stream {stream}"}}
         )
     return named
+
+
+def annotation_lanes(events: list[dict[str, Any]], merged: Merged) -> list[dict[str, Any]]:
+    """What each record_function and ProfilerStep spans on the GPU."""
+    return [
+        {
+            "ph": "X",
+            "cat": "gpu_user_annotation",
+            "name": events[span.index]["name"],
+            "pid": 0,
+            "tid": span.stream,
+            "ts": span.begin_ns / 1000,
+            "dur": (span.end_ns - span.begin_ns) / 1000,
+            "args": {"External id": events[span.index].get("args", {}).get("External id", 0)},
+        }
+        for span in merged.spans(lambda index: events[index].get("cat") == "user_annotation")
+    ]
 
 
 def launch_events(number: int, placed: Any, events: list[dict[str, Any]], shows_cpu: bool) -> list[dict[str, Any]]:

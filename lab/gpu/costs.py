@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
-from torch.utils.flop_counter import flop_registry
+from torch.utils.flop_counter import flop_registry, sdpa_backward_flop_count, sdpa_flop_count
 
 from lab.gpu.card import Card
 from lab.gpu.timeline import Work
@@ -88,11 +88,9 @@ def kernels_of(
     if func.is_view or name in LAUNCH_NOTHING:
         return []
     outputs = list(tensors_in(out))
-    packet = func._overloadpacket
     if name == "aten::convolution_backward":
         return convolution_backward(card, args, inputs, outputs)
-    count = flop_registry.get(packet)
-    flops = int(count(*args, **kwargs, out_val=out)) if count is not None else 0
+    flops = count_flops(func, args, kwargs, out)
     if name in FILLS:
         moved = size_bytes(outputs)
     elif name in LOOK_UPS:
@@ -101,6 +99,24 @@ def kernels_of(
         moved = size_bytes(inputs) + size_bytes(outputs)
     dtype = dtype_of(inputs or outputs)
     return [kernel(card, kernel_name(name, dtype), flops, moved, dtype)]
+
+
+def count_flops(func: Any, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> int:
+    """An op's floating point operations; 0 for ops whose memory traffic takes longer anyway."""
+    count = flop_registry.get(func._overloadpacket)
+    if count is not None:
+        return int(count(*args, **kwargs, out_val=out))
+    name = func._schema.name
+    # What stands for a GPU's attention and recurrent layers on the CPU isn't in PyTorch's registry.
+    if name == "aten::_scaled_dot_product_flash_attention_for_cpu":
+        return int(sdpa_flop_count(args[0].shape, args[1].shape, args[2].shape))
+    if name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward":
+        return int(sdpa_backward_flop_count(args[0].shape, args[1].shape, args[2].shape, args[3].shape))
+    if name in ("aten::mkldnn_rnn_layer", "aten::mkldnn_rnn_layer_backward"):
+        steps_and_batch = args[0].shape[0] * args[0].shape[1]
+        forward: int = 2 * (args[1].numel() + args[2].numel()) * steps_and_batch
+        return forward if name.endswith("layer") else 2 * forward
+    return 0
 
 
 def convolution_backward(

@@ -11,12 +11,11 @@ from typing import Any
 import torch
 
 from lab.gpu import dispatch, streams
-from lab.gpu.device import card, memory
-from lab.gpu.tensors import indexed
-
-
-class NotSimulated(RuntimeError):
-    """A call that the simulated GPU doesn't have."""
+from lab.gpu.costs import PREFIX
+from lab.gpu.device import card, clock, memory, timeline
+from lab.gpu.errors import refusing
+from lab.gpu.factories import indexed
+from lab.gpu.timeline import Work
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,6 @@ WORK_AS_THEY_ARE = frozenset(
         "device_of",
         "amp",
         "check_error",
-        "cudart",
         "get_gencode_flags",
         "get_arch_list",
         "has_half",
@@ -173,10 +171,33 @@ def install() -> None:
         setattr(cuda, name, value)
         if hasattr(cuda.memory, name):
             setattr(cuda.memory, name, value)
+    setattr(torch, "Stream", streams.AnyStream)  # noqa: B010 - not names that a type checker should follow
+    setattr(torch, "Event", streams.AnyEvent)  # noqa: B010
     torch.backends.cuda.is_built = lambda: True
     torch.backends.cudnn.is_acceptable = lambda tensor: False
     refuse_the_rest(cuda, "torch.cuda")
+    cuda.cudart = refusing("torch.cuda.cudart")
+    cuda.profiler.start = refusing("torch.cuda.profiler.start")
+    cuda.profiler.stop = refusing("torch.cuda.profiler.stop")
+    cuda._sleep = spin
+    install_nvtx()
     install_accelerator()
+
+
+def spin(cycles: int) -> None:
+    """torch.cuda._sleep: keep the current stream busy for that many cycles, at 1 GHz."""
+    clock.charge(card.launch_s)
+    timeline.launch(Work("kernel", f"{PREFIX}spin_kernel", cycles / 1e9), "torch.cuda._sleep", -1)
+
+
+def install_nvtx() -> None:
+    """NVTX marks are notes for Nsight. Without Nsight they have no effect on a GPU either."""
+    nvtx = torch.cuda.nvtx
+    nvtx.range_push = lambda msg: 0
+    nvtx.range_pop = lambda: 0
+    nvtx.range_start = lambda msg: 0
+    nvtx.range_end = lambda range_id: None
+    nvtx.mark = lambda msg: None
 
 
 def refuse_the_rest(module: types.ModuleType, prefix: str) -> None:
@@ -187,16 +208,6 @@ def refuse_the_rest(module: types.ModuleType, prefix: str) -> None:
         if known or not callable(value) or name.endswith(("Tensor", "Storage")) or isinstance(value, types.ModuleType):
             continue
         setattr(module, name, refusing(f"{prefix}.{name}"))
-
-
-def refusing(call: str) -> Callable[..., Any]:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        raise NotSimulated(
-            f"The simulated GPU doesn't have {call}. It simulates streams, copies, kernels, memory and the profiler; "
-            "run this on a machine with a GPU (PROFILE_FIRST_GPU=real)."
-        )
-
-    return refuse
 
 
 def install_accelerator() -> None:

@@ -6,8 +6,12 @@ import bisect
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
+from torch.utils._pytree import tree_iter, tree_map
+
+from lab.gpu.errors import NotSimulated
 
 # Constants of PyTorch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp).
 ROUND_BYTES = 512
@@ -277,7 +281,11 @@ class Residency:
 
     def place(self, tensor: torch.Tensor) -> None:
         """Let the tensor's storage live on the GPU until it is freed. Raises torch.OutOfMemoryError."""
-        self.place_storage(tensor.untyped_storage())
+        try:
+            storage = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError) as error:
+            raise NotSimulated(f"{tensor.layout} tensors") from error
+        self.place_storage(storage)
 
     def place_storage(self, storage: torch.UntypedStorage) -> None:
         key = storage._cdata
@@ -289,6 +297,30 @@ class Residency:
         weakref.finalize(storage, self.release, key, size).atexit = False
         for listener in self.on_change:
             listener(block.size, size)
+
+    def follow_resize(self, tensor: torch.Tensor) -> None:
+        """Give a storage that an op has enlarged (out=, resize_) the memory that it takes now."""
+        storage = tensor.untyped_storage()
+        block = self.on_gpu.get(storage._cdata)
+        if block is not None and storage.nbytes() > block.size:
+            larger = self.allocator.allocate(storage.nbytes())
+            self.on_gpu[storage._cdata] = larger
+            self.allocator.free(block)
+            for listener in self.on_change:
+                listener(larger.size, storage.nbytes())
+                listener(-block.size, -block.requested)
+
+    def refuse_what_cannot_fit(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> None:
+        """Raise torch.OutOfMemoryError before the host computes, and fills its own memory with, what has no place."""
+        capacity = self.allocator.capacity_bytes
+        large = sum(tensor.numel() * tensor.element_size() for tensor in inputs) > capacity // 32
+        if (inputs and not large) or func._schema.is_mutable or func.is_view:
+            return
+        if not inputs and not any(isinstance(arg, (list, tuple, int)) for arg in args):
+            return
+        size = result_bytes(func, args, kwargs)
+        if size > capacity - self.allocator.allocated_bytes:
+            self.allocator.allocate(size)
 
     def release(self, key: int, size: int) -> None:
         block = self.on_gpu.pop(key)
@@ -309,6 +341,24 @@ class Residency:
 
     def is_pinned(self, tensor: torch.Tensor) -> bool:
         return storage_key(tensor) in self.pinned
+
+
+def result_bytes(func: Any, args: Any, kwargs: Any) -> int:
+    """How much memory an op's results take, found without computing them; 0 where PyTorch can't say."""
+
+    def as_meta(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
+        return value
+
+    others = {name: value for name, value in kwargs.items() if name not in ("device", "generator", "pin_memory")}
+    if "device" in kwargs:
+        others["device"] = torch.device("meta")
+    try:
+        out = func(*tree_map(as_meta, args), **tree_map(as_meta, others))
+    except Exception:  # not every op has a meta kernel, and a wrong call fails better where it is made
+        return 0
+    return sum(t.numel() * t.element_size() for t in tree_iter(out) if isinstance(t, torch.Tensor))
 
 
 def remember(tensor: torch.Tensor, keys: set[int]) -> None:

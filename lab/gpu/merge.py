@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,6 +56,16 @@ class PlacedWait(Placed):
     runtime: str
 
 
+@dataclass(frozen=True)
+class Span:
+    """What an annotation (index of an Interval) covers on the GPU."""
+
+    index: int
+    begin_ns: int
+    end_ns: int
+    stream: int
+
+
 @dataclass
 class Merged:
     """All on the lab's clock, in ns on the profiler's axis."""
@@ -64,6 +74,18 @@ class Merged:
     launches: list[PlacedLaunch] = field(default_factory=list)
     waits: list[PlacedWait] = field(default_factory=list)
     axis: Axis | None = None
+
+    def spans(self, is_annotation: Callable[[int], bool]) -> list[Span]:
+        """Each annotation on the GPU: from the first to the last kernel that was launched inside it."""
+        found = []
+        for index, begin_ns, end_ns in self.kept:
+            if not is_annotation(index):
+                continue
+            inside = [placed for placed in self.launches if begin_ns <= placed.launch_end_ns <= end_ns]
+            if inside:
+                begin, end = min(placed.begin_ns for placed in inside), max(placed.end_ns for placed in inside)
+                found.append(Span(index, begin, end, inside[0].launch.stream))
+        return found
 
 
 class Axis:

@@ -210,25 +210,19 @@ def simulated_events(raw: list[Any], merged: Merged, recorded: Recording, profil
 
 def annotation_events(raw: list[Any], merged: Merged) -> list[Any]:
     """What each record_function and ProfilerStep spans on the GPU, from the first to the last of its kernels."""
-    events = []
-    for index, begin_ns, end_ns in merged.kept:
-        if not raw[index].is_user_annotation():
-            continue
-        inside = [placed for placed in merged.launches if begin_ns <= placed.launch_end_ns <= end_ns]
-        if inside:
-            events.append(
-                event(
-                    raw[0],
-                    name=raw[index].name(),
-                    start_ns=min(placed.begin_ns for placed in inside),
-                    end_ns=max(placed.end_ns for placed in inside),
-                    device_type=DeviceType.CUDA,
-                    device_resource_id=inside[0].launch.stream,
-                    is_user_annotation=True,
-                    activity_type="gpu_user_annotation",
-                )
-            )
-    return events
+    return [
+        event(
+            raw[0],
+            name=raw[span.index].name(),
+            start_ns=span.begin_ns,
+            end_ns=span.end_ns,
+            device_type=DeviceType.CUDA,
+            device_resource_id=span.stream,
+            is_user_annotation=True,
+            activity_type="gpu_user_annotation",
+        )
+        for span in merged.spans(lambda index: raw[index].is_user_annotation())
+    ]
 
 
 def memory_events(raw: list[Any], merged: Merged, recorded: Recording) -> list[Any]:

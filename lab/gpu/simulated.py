@@ -13,26 +13,25 @@ from typing import Any
 import torch
 
 from lab import observe
-from lab.gpu import autocast, cuda, memory_history, profiler, recording, tensors
+from lab.gpu import autocast, cuda, factories, memory_history, profiler, recording, tensors
 from lab.gpu.clock import REAL, patched_clocks
 from lab.gpu.device import clock, memory, timeline
 from lab.gpu.dispatch import SimulatedGpu
+from lab.gpu.errors import UnsupportedTorch, refusing
 
 OLDEST = (2, 8)
 mode = SimulatedGpu()  # kept here: torch 2.8 loses a mode that nothing else refers to when it prints a tensor
 
 
-class UnsupportedTorch(RuntimeError):
-    """This torch is older than the lab can work with, or its internals have moved."""
-
-
 def install() -> None:
     """Install once per process. Raises UnsupportedTorch where PyTorch's internals aren't as expected."""
     check_version()
-    # PyTorch's optimizers import this at first use. It must see torch as it is, so it comes before the changes.
-    importlib.import_module("torch._dynamo")
+    # PyTorch imports these at first use. They must see torch as it is, so they come before the changes.
+    for module in ("torch._dynamo", "torch._decomp.decompositions_for_jvp", "torch.export"):
+        importlib.import_module(module)
     torch.set_num_threads(1)
     replace_clocks()
+    factories.install()
     tensors.install()
     cuda.install()
     profiler.install()
@@ -45,7 +44,7 @@ def install() -> None:
     autocast.install()
     memory_history.install()
     enter_in_every_thread()
-    refuse_compilation()
+    refuse_what_needs_a_driver()
     mode.__enter__()
     check_that_it_works()
     memory.allocator.reset_peaks()
@@ -100,5 +99,8 @@ def enter_in_every_thread() -> None:
     threading.Thread._bootstrap_inner = beginning  # type: ignore[attr-defined]
 
 
-def refuse_compilation() -> None:
-    torch.compile = cuda.refusing("torch.compile")
+def refuse_what_needs_a_driver() -> None:
+    torch.compile = refusing("torch.compile")
+    torch.export.export = refusing("torch.export.export")
+    torch.nn.DataParallel = refusing("torch.nn.DataParallel")  # type: ignore[misc,assignment]
+    torch.profiler.profile.export_memory_timeline = refusing("export_memory_timeline")  # type: ignore[method-assign]

@@ -118,6 +118,24 @@ class Event:
         return "<torch.cuda.Event uninitialized>" if self._at_s is None else "<torch.cuda.Event>"
 
 
+class AnyStream(Stream):
+    """torch.Stream: a stream of whatever accelerator there is."""
+
+
+class AnyEvent(Event):
+    """torch.Event: an event of whatever accelerator there is."""
+
+    def __init__(
+        self,
+        device: Any = None,
+        *,
+        enable_timing: bool = False,
+        blocking: bool = False,
+        interprocess: bool = False,
+    ) -> None:
+        super().__init__(enable_timing)
+
+
 class stream:  # noqa: N801 - torch.cuda.stream is its name
     """Use a stream inside a with block; None is no change."""
 

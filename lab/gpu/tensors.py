@@ -10,33 +10,14 @@ from functools import wraps
 from typing import Any
 
 import torch
-from torch.utils._device import DeviceContext, _device_constructors
 
 from lab.gpu import dispatch
 from lab.gpu.costs import copy
 from lab.gpu.device import card, memory, timeline
 from lab.gpu.dispatch import CPU, CUDA
+from lab.gpu.factories import indexed
 
 aten = torch.ops.aten
-LIKE = ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "randint_like")
-NEW = ("new_empty", "new_zeros", "new_ones", "new_full", "new_empty_strided")
-
-
-def indexed(device: Any) -> Any:
-    """The device with an index where it is a GPU: C++ refuses a bare "cuda" on builds without CUDA.
-
-    Raises RuntimeError in CUDA's words for a GPU that isn't there.
-    """
-    if isinstance(device, bool) or not isinstance(device, (str, int, torch.device)):
-        return device
-    asked = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
-    if asked.type != "cuda":
-        return asked
-    if asked.index not in (None, 0):
-        raise torch.AcceleratorError(
-            "CUDA error: invalid device ordinal\nThe simulated GPU is the only one: use cuda or cuda:0."
-        )
-    return CUDA
 
 
 def asked_device(args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device | None:
@@ -53,7 +34,6 @@ def asked_device(args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device 
 
 def install() -> None:
     """Wrap torch's Python surface. For good: there is no way back in this process."""
-    _device_constructors()  # remembers the original functions, before they are wrapped
     tensor: Any = torch.Tensor
     cpu_device: Callable[[torch.Tensor], torch.device] = torch._C.TensorBase.device.__get__
     on_gpu = memory.holds
@@ -73,82 +53,12 @@ def install() -> None:
         ("type", tensor_type),
         ("__repr__", representation),
         ("tolist", tolist),
-        ("new_tensor", new_tensor),
         ("record_stream", record_stream),
     ):
         setattr(tensor, name, replacement(getattr(tensor, name)))
     restore_storages()
-    original_init = DeviceContext.__init__
-
-    def remembering_an_index(self: Any, device: Any) -> None:
-        original_init(self, indexed(device))
-
-    setattr(DeviceContext, "__init__", remembering_an_index)  # noqa: B010
-    for name in NEW:
-        setattr(tensor, name, naming_a_device(getattr(tensor, name)))
-    constructors: set[Callable[..., Any]] = _device_constructors()
-    for function in constructors:
-        name = getattr(function, "__name__", "")
-        if getattr(torch, name, None) is function:
-            setattr(torch, name, naming_a_device(function))
-    for name in LIKE:
-        setattr(torch, name, naming_a_device(getattr(torch, name)))
-    for name in ("tensor", "as_tensor", "asarray"):
-        setattr(torch, name, making_from_data(getattr(torch, name)))
-    setattr(torch, "Generator", Generator)  # noqa: B010 - not a name that a type checker should follow
     module: Any = torch.nn.Module
     module.cuda = lambda self, device=None: self.to(CUDA if device is None else indexed(device))
-
-
-def naming_a_device(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A factory that takes "cuda" with or without an index."""
-
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("device") is not None:
-            kwargs["device"] = indexed(kwargs["device"])
-        pinned = kwargs.pop("pin_memory", False)  # there is no real pinned memory here
-        dispatch.in_python_factory += 1
-        try:
-            made = function(*args, **kwargs)
-        finally:
-            dispatch.in_python_factory -= 1
-        if pinned:
-            memory.pin(made)
-        return made
-
-    return call
-
-
-def making_from_data(function: Callable[..., Any]) -> Callable[..., Any]:
-    """torch.tensor and its kin: made on the CPU, then copied, since C++ builds the data before any dispatch."""
-
-    @wraps(function)
-    def call(data: Any, *args: Any, device: Any = None, requires_grad: bool = False, **kwargs: Any) -> Any:
-        if device is None and torch._C._len_torch_function_stack():
-            device = torch.get_default_device()
-        device = indexed(device)
-        if device is not None and device.type == "cuda":
-            kwargs["device"] = CPU  # also where torch.set_default_device would say otherwise
-        if isinstance(data, torch.Tensor) and device is None:
-            made = function(data, *args, **kwargs)
-        elif device is not None and device.type == "cuda":
-            made = function(data, *args, **kwargs).to(CUDA)
-        elif device is not None and isinstance(data, torch.Tensor):
-            made = function(data.to(device), *args, **kwargs)
-        else:
-            made = function(data, *args, **({} if device is None else {"device": device}), **kwargs)
-        return made.requires_grad_() if requires_grad else made
-
-    return call
-
-
-class Generator(torch.Generator):
-    """A generator for the simulated GPU draws the numbers that the CPU's would draw."""
-
-    def __new__(cls, device: Any = "cpu") -> Generator:
-        indexed(device)
-        return super().__new__(cls, "cpu")  # type: ignore[call-arg]
 
 
 def to(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -190,11 +100,8 @@ def to_host(self: torch.Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     dtype = asked_dtype(args, kwargs)
 
     def copy_out(source: torch.Tensor) -> torch.Tensor:
-        dispatch.towards_host = True
-        try:
+        with dispatch.naming_the_cpu():
             copied: torch.Tensor = aten._to_copy.default(source, dtype=dtype, device=CPU, non_blocking=non_blocking)
-        finally:
-            dispatch.towards_host = False
         return copied
 
     return moved(self, copy_out)
@@ -312,16 +219,6 @@ def is_pinned(original: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def new_tensor(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def call(self: torch.Tensor, data: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch.Tensor:
-        made: torch.Tensor = original(self, data, *args, device=CPU, **kwargs)
-        wanted = self.device if device is None else indexed(device)
-        return made if wanted.type == "cpu" else made.detach().to(wanted).requires_grad_(made.requires_grad)
-
-    return call
-
-
 def record_stream(original: Callable[..., Any]) -> Callable[..., Any]:
     """Nothing to do: the simulated GPU's memory is given back when the host lets go, in host order."""
 
@@ -356,6 +253,13 @@ def tensor_type(original: Callable[..., Any]) -> Callable[..., Any]:
         if dtype is None:
             name = original(self)
             return name.replace("torch.", "torch.cuda.") if memory.holds(self) else name
-        return original(self, dtype, *args, **kwargs)
+        if isinstance(dtype, torch.dtype):
+            return original(self, dtype, *args, **kwargs)
+        # A tensor type such as "torch.cuda.HalfTensor" or torch.FloatTensor names dtype and device at once.
+        name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
+        wanted = name.replace(".cuda.", ".")
+        empty = torch.empty(0).to(torch.device("cpu"))
+        scalar_type = original(empty, wanted).dtype
+        return self.to(CUDA if ".cuda." in name else CPU, scalar_type)
 
     return call

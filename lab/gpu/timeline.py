@@ -40,6 +40,12 @@ class Launch:
     end_s: float
 
 
+def engine_of(work: Work) -> str:
+    if work.kind == "memcpy" and "DtoD" not in work.name:
+        return "in" if "HtoD" in work.name else "out"
+    return "compute"
+
+
 @dataclass
 class Timeline:
     """The streams of one GPU."""
@@ -51,12 +57,13 @@ class Timeline:
     launches: int = 0
     on_launch: list[Callable[[Launch], None]] = field(default_factory=list)
     queued: deque[float] = field(default_factory=deque)
+    engines: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def launch(self, work: Work, op: str, dispatch: int) -> Launch:
         """Put work on the current stream. It starts when the stream is free; the caller goes on at once."""
         now = self.clock.now_s()
         self.wait_for_queue(now)
-        begin = max(self.clock.now_s(), self.free_at_s[self.stream])
+        begin = self.reserve(work, max(self.clock.now_s(), self.free_at_s[self.stream]))
         launch = Launch(self.launches, work, op, dispatch, self.stream, now, begin, begin + work.duration_s)
         self.launches += 1
         self.free_at_s[self.stream] = launch.end_s
@@ -64,6 +71,27 @@ class Timeline:
         for listener in self.on_launch:
             listener(launch)
         return launch
+
+    def reserve(self, work: Work, ready_s: float) -> float:
+        """When the engine that does this work has time for it: one computes, one copies in, one copies out.
+
+        Streams run side by side only on different engines. So two of them overlap a copy with a computation, and
+        don't compute twice as fast.
+        """
+        busy = self.engines.setdefault(engine_of(work), [])
+        now = self.clock.now_s()
+        while busy and busy[0][1] <= now:
+            busy.pop(0)
+        at, begin = len(busy), ready_s
+        if busy and ready_s < busy[-1][1]:
+            for at, (from_s, _) in enumerate(busy):
+                if begin + work.duration_s <= from_s:
+                    break
+                begin = max(begin, busy[at][1])
+            else:
+                at = len(busy)
+        busy.insert(at, (begin, begin + work.duration_s))
+        return begin
 
     def wait_for_queue(self, now_s: float) -> None:
         """A full launch queue blocks the host until the oldest launch is done, as CUDA's does."""
