@@ -6,6 +6,7 @@ The same events are seen on a real GPU and on the simulated one, except `launch`
 from __future__ import annotations
 
 import sys
+import threading
 import time
 import timeit
 from collections.abc import Callable
@@ -20,7 +21,15 @@ LIMIT = 200_000  # events; a program that does more is cut off there, and the la
 events: list[dict[str, Any]] = []
 observing = False
 began_s = 0.0
-nested = 0  # inside a call that is already written down
+
+
+class Inside(threading.local):
+    """Whether this thread is inside a call that is already written down."""
+
+    call = False
+
+
+inside = Inside()
 lab_time_s: Callable[[], float] = time.perf_counter
 gpu_left_s: Callable[[], float] = lambda: 0.0  # noqa: E731
 
@@ -92,7 +101,16 @@ def install(simulated: bool) -> None:
 
 
 def observe_clocks() -> None:
-    for name in ("perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "time", "time_ns", "process_time"):
+    for name in (
+        "perf_counter",
+        "perf_counter_ns",
+        "monotonic",
+        "monotonic_ns",
+        "time",
+        "time_ns",
+        "process_time",
+        "process_time_ns",
+    ):
         setattr(time, name, clock_read(f"time.{name}", getattr(time, name)))
     timeit.default_timer = time.perf_counter
 
@@ -102,7 +120,7 @@ def clock_read(call: str, read: Callable[[], Any]) -> Callable[[], Any]:
 
     @wraps(read)
     def reading() -> Any:
-        if not observing or nested:
+        if not observing or inside.call:
             return read()
         module = sys._getframe(1).f_globals.get("__name__", "")
         if module.startswith(("torch.", "lab.", "threading", "multiprocessing", "queue", "asyncio", "logging")):
@@ -120,15 +138,14 @@ def waiting(call: str, function: Callable[..., Any], what: tuple[str, ...] = ("w
 
     @wraps(function)
     def observed(*args: Any, **kwargs: Any) -> Any:
-        global nested
-        if not observing or nested:
+        if not observing or inside.call:
             return function(*args, **kwargs)
-        nested += 1
+        inside.call = True
         begin = lab_time_s()
         try:
             return function(*args, **kwargs)
         finally:
-            nested -= 1
+            inside.call = False
             for kind in what:
                 record(kind, call=call, **({"waited_s": lab_time_s() - begin} if kind == "wait" else {}))
 
@@ -177,6 +194,7 @@ HOST_READS = (
 
 
 def observe_host_reads(tensor: Any) -> None:
+    import torch
     from torch.nn.parameter import UninitializedParameter
 
     for name in HOST_READS:
@@ -185,8 +203,10 @@ def observe_host_reads(tensor: Any) -> None:
 
     @wraps(original_to)
     def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-        target = kwargs.get("device", args[0] if args else None)
-        towards_host = str(target).startswith("cpu") and self.is_cuda
+        target = kwargs.get("device", args[0] if args else kwargs.get("other"))
+        if isinstance(target, torch.Tensor):
+            target = target.device
+        towards_host = isinstance(target, (str, torch.device)) and torch.device(target).type == "cpu" and self.is_cuda
         return (to_host if towards_host else original_to)(self, *args, **kwargs)
 
     to_host = waiting("Tensor.to", original_to, ("wait", "host_read"))
@@ -201,7 +221,7 @@ def host_read(call: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not observing or nested or not self.is_cuda:
+        if not observing or inside.call or not self.is_cuda:
             return function(self, *args, **kwargs)
         return observed(self, *args, **kwargs)
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import lab.gpu
+from lab.gpu.errors import UnsupportedTorch
 
 
 def main(arguments: list[str]) -> int:
@@ -20,7 +21,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         lab.gpu.use()
-    except (lab.gpu.GpuUnavailable, ValueError) as error:
+    except (lab.gpu.GpuUnavailable, UnsupportedTorch, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     sys.argv = arguments

@@ -52,6 +52,7 @@ def merged_events(
             round((event["ts"] + event.get("dur", 0)) * 1000),
             hash((event.get("pid"), event.get("tid"))),
             event.get("cat") == "cpu_op",
+            event.get("cat") == "python_function",
         )
         for index in timed
         for event in (events[index],)

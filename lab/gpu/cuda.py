@@ -33,6 +33,10 @@ class Properties:
     is_multi_gpu_board: int = 0
     L2_cache_size: int = 4 * 2**20
     gcnArchName: str = ""  # noqa: N815 - PyTorch's name
+    regs_per_multiprocessor: int = 65536
+    shared_memory_per_block: int = 48 * 2**10
+    shared_memory_per_multiprocessor: int = 96 * 2**10
+    uuid: str = "00000000-0000-0000-0000-000000000000"
 
 
 # Python functions of torch.cuda that work on top of those replaced here.
@@ -180,6 +184,17 @@ def install() -> None:
     cuda.profiler.start = refusing("torch.cuda.profiler.start")
     cuda.profiler.stop = refusing("torch.cuda.profiler.stop")
     cuda._sleep = spin
+    cuda._compile_kernel = refusing("torch.cuda._compile_kernel")
+    for kind in ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"):
+        setattr(
+            cuda, f"{kind}Tensor", refusing(f"torch.cuda.{kind}Tensor, an old constructor (torch.tensor has it all)")
+        )
+    module_of = torch.get_device_module
+
+    def get_device_module(device: Any = None) -> Any:
+        return cuda if device is None or torch.device(indexed(device)).type == "cuda" else module_of(device)
+
+    setattr(torch, "get_device_module", get_device_module)  # noqa: B010
     install_nvtx()
     install_accelerator()
 

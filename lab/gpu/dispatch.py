@@ -6,8 +6,7 @@ import multiprocessing
 import os
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -19,6 +18,7 @@ from lab.gpu import recording
 from lab.gpu.clock import real_s
 from lab.gpu.costs import copy, kernels_of, size_bytes, tensors_in
 from lab.gpu.device import card, clock, memory, timeline
+from lab.gpu.memory import storage_key
 from lab.gpu.timeline import Work
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda", 0)
@@ -36,15 +36,15 @@ HOST_NEEDS_RESULT = frozenset(
         "aten::unique_dim",
         "aten::repeat_interleave",
         "aten::is_nonzero",
+        "aten::allclose",
+        "aten::bincount",
+        "aten::_linalg_check_errors",
     }
 )
+INDEXING = frozenset({"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"})
 # Ops that take index or scalar tensors from the CPU, as PyTorch allows.
-MAY_MIX_DEVICES = frozenset(
+MAY_MIX_DEVICES = INDEXING | frozenset(
     {
-        "aten::index",
-        "aten::index_put",
-        "aten::index_put_",
-        "aten::_index_put_impl_",
         "aten::copy_",
         "aten::_to_copy",
         "aten::_pack_padded_sequence",
@@ -53,38 +53,44 @@ MAY_MIX_DEVICES = frozenset(
         "aten::_ctc_loss_backward",
     }
 )
-one_at_a_time = threading.RLock()  # threads may launch side by side, the books are kept by one
 NOTHING: AbstractContextManager[None] = nullcontext()
 STAGED_BYTES = 64 * 1024  # CUDA stages smaller pageable copies at once, without waiting for them
 
 
 in_forked_process = False
-python_factories = 0  # entered Python functions that make a tensor
-cpu_is_meant = 0  # entered Python functions that were told to use the CPU
 sync_debug_mode = 0  # torch.cuda.set_sync_debug_mode
 
 
-@contextmanager
-def in_python() -> Iterator[None]:
+class Said(threading.local):
+    """What this thread's Python code has said about devices."""
+
+    factories = 0  # entered Python functions that make a tensor
+    cpu = 0  # entered Python functions that were told to use the CPU
+
+
+said = Said()
+
+
+class in_python:  # noqa: N801 - used like a function
     """Python code makes a tensor: where it says nothing, it means the CPU."""
-    global python_factories
-    python_factories += 1
-    try:
-        yield
-    finally:
-        python_factories -= 1
+
+    def __enter__(self) -> None:
+        said.factories += 1
+
+    def __exit__(self, *error: object) -> None:
+        said.factories -= 1
 
 
-@contextmanager
-def naming_the_cpu() -> Iterator[None]:
+class naming_the_cpu:  # noqa: N801 - used like a function
     """Python code names the CPU. C++ names it, too, but there it is what every tensor's options say."""
-    global cpu_is_meant
-    cpu_is_meant += 1
-    try:
-        with in_python():
-            yield
-    finally:
-        cpu_is_meant -= 1
+
+    def __enter__(self) -> None:
+        said.factories += 1
+        said.cpu += 1
+
+    def __exit__(self, *error: object) -> None:
+        said.factories -= 1
+        said.cpu -= 1
 
 
 class SimulatedGpu(TorchDispatchMode):
@@ -109,7 +115,7 @@ class SimulatedGpu(TorchDispatchMode):
         if names_another or (not on_gpu and (target is None or target.type != "cuda")):
             with recording.passed() if recording.active else NOTHING:
                 out = func(*args, **kwargs)
-            if (target is not None and target.type == "cpu" and not inputs and not python_factories) or (
+            if (target is not None and target.type == "cpu" and not inputs and not said.factories) or (
                 inputs and memory.undecided and all(map(memory.is_undecided, inputs))
             ):
                 # A composite op in C++ made it "on its input's device", which C++ takes for the CPU.
@@ -122,7 +128,7 @@ class SimulatedGpu(TorchDispatchMode):
             kwargs = {**kwargs, "device": CPU}
             if "pin_memory" in kwargs and target.type == "cuda":
                 kwargs["pin_memory"] = False
-        with one_at_a_time, recording.marker(since - clock.left_out_s) as marked:
+        with memory.lock, recording.marker(since - clock.left_out_s) as marked:
             try:
                 if func is aten._to_copy.default:
                     out, works, wait = to_copy(args[0], kwargs, target)
@@ -138,6 +144,7 @@ class SimulatedGpu(TorchDispatchMode):
                 timeline.launch(work, name, recording.current_marker)
             if marked is not None:
                 marked.end_s = clock.now_s()
+        timeline.wait_for_queue()
         if wait:
             report_implicit_wait()
             wait_for_gpu("cudaStreamSynchronize")
@@ -189,7 +196,7 @@ def compute(
     target: torch.device | None,
 ) -> tuple[Any, list[Work], bool]:
     name = func._schema.name
-    to_cpu = target is not None and target.type == "cpu" and cpu_is_meant > 0
+    to_cpu = target is not None and target.type == "cpu" and said.cpu > 0
     if target is None and name not in MAY_MIX_DEVICES and len(on_gpu) != len(inputs):
         refuse_mixed_devices(inputs)
     refuse_indices_on_the_gpu(name, args)
@@ -204,12 +211,22 @@ def compute(
         for tensor in tensors_in(out):
             memory.follow_resize(tensor)
     works = kernels_of(card, func, args, kwargs, inputs, out)
-    wait = name in HOST_NEEDS_RESULT or (name == "aten::index" and any(t.dtype == torch.bool for t in inputs[1:]))
+    wait = name in HOST_NEEDS_RESULT
+    if name in INDEXING:
+        # A mask's number of elements is a value; indices from the CPU are copied over first.
+        sent = [tensor for tensor in inputs[1:] if not memory.holds(tensor) and tensor.dim() > 0]
+        works[:0] = [copy(card, "Pageable", "Device", size_bytes((tensor,))) for tensor in sent]
+        wait = bool(sent) or any(tensor.dtype in (torch.bool, torch.uint8) for tensor in inputs[1:])
     return out, works, wait
 
 
 def multiplies_half(func: Any, inputs: list[torch.Tensor]) -> bool:
-    return func._overloadpacket in flop_registry and any(tensor.dtype is torch.float16 for tensor in inputs)
+    """Whether fp16 is multiplied with fp16. Mixed types are left as they are, for PyTorch to refuse."""
+    return (
+        func._overloadpacket in flop_registry
+        and not func._schema.is_mutable
+        and all(tensor.dtype is torch.float16 or not tensor.is_floating_point() for tensor in inputs)
+    )
 
 
 def in_single_precision(func: Any, args: Any, kwargs: Any) -> Any:
@@ -231,14 +248,16 @@ def to_copy(source: torch.Tensor, kwargs: dict[str, Any], target: torch.device |
     C++ names the CPU as the device wherever it copies a tensor's options, so only Tensor.to means it.
     """
     from_gpu = memory.holds(source)
-    to_gpu = (from_gpu and not cpu_is_meant) or (target is not None and target.type == "cuda")
+    to_gpu = (from_gpu and not said.cpu) or (target is not None and target.type == "cuda")
     non_blocking = bool(kwargs.get("non_blocking"))
     out = aten._to_copy.default(source, **kwargs)
-    if out.untyped_storage()._cdata == source.untyped_storage()._cdata:
+    if storage_key(out) is not None and storage_key(out) == storage_key(source):
         out = source.clone()
     works: list[Work] = []
     if to_gpu:
         memory.place(out)
+    elif non_blocking:
+        memory.pin(out)  # as PyTorch does, so that the copy can be asynchronous
     if from_gpu and to_gpu:
         works = kernels_of(card, aten._to_copy.default, (source,), {}, [source], out)
         return out, works, False
@@ -261,23 +280,23 @@ def copy_into(args: Any, kwargs: Any) -> tuple[Any, list[Work], bool]:
 
 
 def host_copy(source: torch.Tensor, target: torch.Tensor, from_gpu: bool, non_blocking: bool) -> tuple[Work, bool]:
-    """A copy over the bus, and whether the host waits for it.
+    """A copy over the bus, and whether the host waits for it, and so for all that was queued before.
 
-    CUDA copies asynchronously only from and to pinned memory; a pageable copy towards the GPU returns when the
-    data is staged, which for more than 64 KB means that the host waits ("API synchronization behavior", CUDA runtime).
+    Without non_blocking PyTorch waits for the stream (aten/src/ATen/native/cuda/Copy.cu). With it, CUDA waits all the
+    same for pageable memory, but for small copies to the GPU, which it takes at once ("API synchronization behavior").
     """
     host = target if from_gpu else source
     kind = "Pinned" if memory.is_pinned(host) else "Pageable"
     size = size_bytes((source,))
     work = copy(card, "Device", kind, size) if from_gpu else copy(card, kind, "Device", size)
-    if kind == "Pinned":
-        return work, not non_blocking
-    return work, from_gpu or size > STAGED_BYTES
+    if not non_blocking:
+        return work, True
+    return work, kind == "Pageable" and (from_gpu or size > STAGED_BYTES)
 
 
 def refuse_indices_on_the_gpu(name: str, args: Any) -> None:
     """A tensor on the CPU takes its indices from the CPU; PyTorch's own error."""
-    if name in ("aten::index", "aten::index_put", "aten::index_put_") and not memory.holds(args[0]):
+    if name in INDEXING and not memory.holds(args[0]):
         raise RuntimeError("indices should be either on cpu or on the same device as the indexed tensor (cpu)")
 
 

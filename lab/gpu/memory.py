@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bisect
+import threading
 import weakref
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -274,6 +276,11 @@ class Residency:
     on_gpu: dict[int, Block] = field(default_factory=dict)
     pinned: set[int] = field(default_factory=set)
     undecided: set[int] = field(default_factory=set)
+    lock: Any = field(
+        default_factory=threading.RLock
+    )  # threads may use the GPU side by side, the books are kept by one
+    giving: bool = False
+    gone: deque[tuple[int, int]] = field(default_factory=deque)
     on_change: list[Callable[[int, int], None]] = field(default_factory=list)  # (change in bytes, bytes on the host)
 
     def holds(self, tensor: torch.Tensor) -> bool:
@@ -292,8 +299,15 @@ class Residency:
         if key in self.on_gpu:
             return
         size = storage.nbytes()
-        block = self.allocator.allocate(size)
-        self.on_gpu[key] = block
+        with self.lock:
+            self.take_back()
+            self.giving = True
+            try:
+                block = self.allocator.allocate(size)
+            finally:
+                self.giving = False
+            self.on_gpu[key] = block
+            self.take_back()
         weakref.finalize(storage, self.release, key, size).atexit = False
         for listener in self.on_change:
             listener(block.size, size)
@@ -323,6 +337,20 @@ class Residency:
             self.allocator.allocate(size)
 
     def release(self, key: int, size: int) -> None:
+        """A storage has gone. Called wherever a garbage collection falls, also while memory is being given."""
+        self.gone.append((key, size))
+        if self.lock.acquire(blocking=False):
+            try:
+                if not self.giving:
+                    self.take_back()
+            finally:
+                self.lock.release()
+
+    def take_back(self) -> None:
+        while self.gone:
+            self.take_back_one(*self.gone.popleft())
+
+    def take_back_one(self, key: int, size: int) -> None:
         block = self.on_gpu.pop(key)
         freed = block.size
         self.allocator.free(block)

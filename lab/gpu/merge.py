@@ -32,6 +32,7 @@ class Interval:
     end_ns: int
     thread: int
     is_op: bool
+    is_frame: bool = False  # a Python function, recorded by with_stack
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ def find_owners(
         by_thread.setdefault(interval.thread, []).append(interval)
     for events in by_thread.values():
         open_ops: list[Interval] = []
-        hidden_until_ns = repeat_until_ns = -1
+        hidden_until_ns = repeat_until_ns = own_frame_until_ns = -1
         repeat = ""
         for event in sorted(events, key=lambda event: (event.begin_ns, -event.end_ns)):
             while open_ops and open_ops[-1].end_ns <= event.begin_ns:
@@ -202,7 +203,11 @@ def find_owners(
                 if open_ops and number in markers:
                     owners[number] = open_ops[-1].index
                 continue
+            if event.is_frame and event.begin_ns < own_frame_until_ns:
+                continue  # called by the lab
             if is_machinery(event):
+                if event.is_frame:
+                    own_frame_until_ns = event.end_ns
                 continue
             if event.is_op:
                 open_ops.append(event)

@@ -15,7 +15,7 @@ from torch._C._autograd import DeviceType
 from torch.autograd import profiler as autograd_profiler
 from torch.profiler import ProfilerActivity
 
-from lab.gpu import chrome_trace, recording
+from lab.gpu import chrome_trace, internals, recording
 from lab.gpu.merge import Interval, Merged, merge
 from lab.gpu.recording import MEMORY, RUNTIME_CALLS, Recording
 
@@ -92,6 +92,15 @@ def install() -> None:
             return parse(self, result, *args, **kwargs)
         return parse(self, Result(result, events_of(self, result)), *args, **kwargs)
 
+    ensure: Any = profile._ensure_function_events
+
+    @wraps(ensure)
+    def ensuring(self: Any) -> None:
+        ensure(self)
+        launched = self.lab_recording is not None and self.use_device == "cuda" and self.lab_recording.launches
+        if launched and not any(found.device_type == DeviceType.CUDA for found in self._function_events):
+            raise internals.moved("its profiler shows none of the kernels that ran")
+
     @wraps(export)
     def exporting(self: Any, path: str, *args: Any, **kwargs: Any) -> Any:
         done = export(self, path, *args, **kwargs)
@@ -99,7 +108,7 @@ def install() -> None:
             chrome_trace.complete(path, self.lab_recording, self.use_device == "cuda", self.lab_shows_cpu)
         return done
 
-    for replacement in (initialising, starting, leaving, parsing, exporting):
+    for replacement in (initialising, starting, leaving, parsing, ensuring, exporting):
         setattr(profile, replacement.__name__, replacement)  # wraps() has given it the original's name
     for module, name in (
         (torch.autograd, "_supported_activities"),
@@ -120,7 +129,8 @@ def events_of(profile: Any, result: Any) -> list[Any]:
             event.start_ns(),
             event.end_ns(),
             event.start_thread_id(),
-            is_op(event),
+            event.name() != MEMORY and not event.is_user_annotation() and not is_frame(event),
+            is_frame(event),
         )
         for index, event in enumerate(raw)
     ]
@@ -140,14 +150,11 @@ def events_of(profile: Any, result: Any) -> list[Any]:
     return kept + simulated_events(raw, merged, recorded, profile)
 
 
-def is_op(event: Any) -> bool:
-    """Whether the event is an operator, which launches are charged to."""
+def is_frame(event: Any) -> bool:
+    """Whether the event is a Python function. torch 2.8 doesn't say, but names such as "train.py(12): step" do."""
     name = event.name()
-    if name == MEMORY or event.is_user_annotation():
-        return False
-    # torch 2.8 doesn't say which events are Python frames; their names do: "train.py(12): step".
-    is_frame = getattr(event, "is_python_function", lambda: ".py(" in name or name.startswith("nn.Module: "))
-    return not is_frame()
+    by_name = ".py(" in name or name.startswith(("nn.Module: ", "<built-in ", "<string>("))
+    return bool(getattr(event, "is_python_function", lambda: by_name)())
 
 
 def simulated_events(raw: list[Any], merged: Merged, recorded: Recording, profile: Any) -> list[Any]:

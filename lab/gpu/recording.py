@@ -6,8 +6,7 @@ By these numbers the profiler's events and the simulated ones are put together a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 import torch
@@ -60,24 +59,32 @@ numbers = 0
 current_marker = -1
 
 
-@contextmanager
-def marker(begin_s: float, runtime: str | None = None) -> Iterator[Marked | None]:
-    """Make the enclosed time recognisable in the profiler's events. Free when no profiler runs."""
-    global numbers, current_marker
-    if not active:
-        yield None
-        return
-    number = numbers
-    numbers += 1
-    marked = Marked(begin_s, begin_s, runtime)
-    for recording in active:
-        recording.marked[number] = marked
-    outer, current_marker = current_marker, number
-    try:
-        with torch._C._profiler._RecordFunctionFast(f"{MARKER}{number}"):
-            yield marked
-    finally:
-        current_marker = outer
+class marker:  # noqa: N801 - used like a function
+    """Make the enclosed time recognisable in the profiler's events. Free when no profiler runs.
+
+    A class and not a generator: with_stack would show the frames that a generator's context manager needs.
+    """
+
+    def __init__(self, begin_s: float, runtime: str | None = None) -> None:
+        self.marked = Marked(begin_s, begin_s, runtime) if active else None
+        self.outer = -1
+
+    def __enter__(self) -> Marked | None:
+        global numbers, current_marker
+        if self.marked is not None:
+            for recording in active:
+                recording.marked[numbers] = self.marked
+            self.outer, current_marker = current_marker, numbers
+            self.event = torch._C._profiler._RecordFunctionFast(f"{MARKER}{numbers}")
+            numbers += 1
+            self.event.__enter__()
+        return self.marked
+
+    def __exit__(self, *error: object) -> None:
+        global current_marker
+        if self.marked is not None:
+            self.event.__exit__(None, None, None)
+            current_marker = self.outer
 
 
 def passed() -> AbstractContextManager[None]:

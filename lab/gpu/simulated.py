@@ -5,27 +5,28 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import sys
 import threading
 import time
 import timeit
+from functools import wraps
 from typing import Any
 
 import torch
 
 from lab import observe
-from lab.gpu import autocast, cuda, factories, memory_history, profiler, recording, tensors
+from lab.gpu import autocast, cuda, factories, internals, memory_history, profiler, recording, tensors
 from lab.gpu.clock import REAL, patched_clocks
 from lab.gpu.device import clock, memory, timeline
 from lab.gpu.dispatch import SimulatedGpu
-from lab.gpu.errors import UnsupportedTorch, refusing
+from lab.gpu.errors import NotSimulated, refusing
 
-OLDEST = (2, 8)
 mode = SimulatedGpu()  # kept here: torch 2.8 loses a mode that nothing else refers to when it prints a tensor
 
 
 def install() -> None:
     """Install once per process. Raises UnsupportedTorch where PyTorch's internals aren't as expected."""
-    check_version()
+    internals.check()
     # PyTorch imports these at first use. They must see torch as it is, so they come before the changes.
     for module in ("torch._dynamo", "torch._decomp.decompositions_for_jvp", "torch.export"):
         importlib.import_module(module)
@@ -66,26 +67,22 @@ def replace_clocks() -> None:
         )
 
 
-def check_version() -> None:
-    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
-    if version < OLDEST:
-        raise UnsupportedTorch(
-            f"The simulated GPU needs torch {OLDEST[0]}.{OLDEST[1]} or newer, this is {torch.__version__}. "
-            "Upgrade it: pip install --upgrade torch"
-        )
-
-
 def check_that_it_works() -> None:
-    """One small step with known results: a PyTorch whose internals moved fails here, not with a wrong number."""
-    launches = timeline.launches
+    """One small step with known results: a PyTorch that works otherwise fails here, not with a wrong number."""
+    launches, allocated = timeline.launches, memory.allocator.allocated_bytes
     weight = torch.ones(2, 2, device="cuda", requires_grad=True)
     (weight @ weight).sum().backward()
-    seen = weight.device.type, timeline.launches > launches, weight.grad is not None and weight.grad.is_cuda
-    if seen != ("cuda", True, True) or weight.grad.tolist() != [[4.0, 4.0], [4.0, 4.0]]:  # type: ignore[union-attr]
-        raise UnsupportedTorch(
-            f"The simulated GPU doesn't work with torch {torch.__version__} (it saw {seen}). "
-            "Use a version that README names as tested."
-        )
+    grad = weight.grad
+    seen = {
+        "device": weight.device.type,
+        "launches": timeline.launches > launches,
+        "gradient on the GPU": grad is not None and grad.is_cuda,
+        "memory counted": memory.allocator.allocated_bytes > allocated,
+        "values": grad is not None and grad.tolist() == [[4.0, 4.0], [4.0, 4.0]],
+        "waited": not timeline.busy(),
+    }
+    if seen != {"device": "cuda"} | dict.fromkeys(list(seen)[1:], True):
+        raise internals.moved(f"a small step gives {seen}")
 
 
 def enter_in_every_thread() -> None:
@@ -99,8 +96,29 @@ def enter_in_every_thread() -> None:
     threading.Thread._bootstrap_inner = beginning  # type: ignore[attr-defined]
 
 
+def refuse_nccl() -> None:
+    if not torch.distributed.is_available():
+        return
+    begin = torch.distributed.init_process_group
+
+    @wraps(begin)
+    def beginning(backend: str | None = None, *args: Any, **kwargs: Any) -> None:
+        if backend is None or "nccl" in str(backend):
+            raise NotSimulated("NCCL (torch.distributed.init_process_group)")
+        begin(backend, *args, **kwargs)
+
+    torch.distributed.init_process_group = beginning
+
+
 def refuse_what_needs_a_driver() -> None:
     torch.compile = refusing("torch.compile")
     torch.export.export = refusing("torch.export.export")
     torch.nn.DataParallel = refusing("torch.nn.DataParallel")  # type: ignore[misc,assignment]
+    refuse_nccl()
+    triton = sys.modules.get("triton.runtime.jit")
+    if triton is not None:
+        triton.JITFunction.run = refusing("Triton kernels")
+    extension = importlib.import_module("torch.utils.cpp_extension")
+    for name in ("load", "load_inline", "CUDAExtension"):
+        setattr(extension, name, refusing(f"torch.utils.cpp_extension.{name}"))
     torch.profiler.profile.export_memory_timeline = refusing("export_memory_timeline")  # type: ignore[method-assign]

@@ -54,6 +54,8 @@ def install() -> None:
         ("__repr__", representation),
         ("tolist", tolist),
         ("record_stream", record_stream),
+        ("new", new),
+        ("__deepcopy__", deep_copy),
     ):
         setattr(tensor, name, replacement(getattr(tensor, name)))
     restore_storages()
@@ -219,6 +221,34 @@ def is_pinned(original: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def new(original: Callable[..., Any]) -> Callable[..., Any]:
+    """The old Tensor.new(sizes) or Tensor.new(data): on the tensor's own device."""
+
+    @wraps(original)
+    def call(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        made = original(self, *args, **kwargs)
+        return made.to(CUDA) if memory.holds(self) and not memory.holds(made) else made
+
+    return call
+
+
+def deep_copy(original: Callable[..., Any]) -> Callable[..., Any]:
+    """A plain leaf on the GPU is cloned there; the host neither reads it nor waits."""
+
+    @wraps(original)
+    def call(self: torch.Tensor, memo: dict[int, Any]) -> Any:
+        if type(self) is not torch.Tensor or not self.is_leaf or not memory.holds(self):
+            return original(self, memo)
+        if id(self) not in memo:
+            copied = self.detach().clone().requires_grad_(self.requires_grad)
+            if self.grad is not None:
+                copied.grad = self.grad.detach().clone()
+            memo[id(self)] = copied
+        return memo[id(self)]
+
+    return call
+
+
 def record_stream(original: Callable[..., Any]) -> Callable[..., Any]:
     """Nothing to do: the simulated GPU's memory is given back when the host lets go, in host order."""
 
@@ -234,7 +264,11 @@ def restore_storages() -> None:
     """Let torch.save write where a storage lives, and torch.load bring it back there."""
 
     def tag(storage: Any) -> str | None:
-        return "cuda:0" if storage._cdata in memory.on_gpu else None
+        if storage._cdata not in memory.on_gpu:
+            return None
+        timeline.launch(copy(card, "Device", "Pageable", storage.nbytes()), "aten::copy_", -1)
+        dispatch.wait_for_gpu("cudaStreamSynchronize")
+        return "cuda:0"
 
     def restore(storage: Any, location: str) -> Any:
         if not location.startswith("cuda"):

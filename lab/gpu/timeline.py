@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -53,17 +54,25 @@ class Timeline:
     card: Card
     clock: Clock
     free_at_s: dict[int, float] = field(default_factory=lambda: {DEFAULT_STREAM: 0.0})
-    stream: int = DEFAULT_STREAM
+    of_thread: threading.local = field(default_factory=threading.local)
     launches: int = 0
     on_launch: list[Callable[[Launch], None]] = field(default_factory=list)
     queued: deque[float] = field(default_factory=deque)
     engines: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
+    @property
+    def stream(self) -> int:
+        """The current stream, which each thread has its own of."""
+        return getattr(self.of_thread, "stream", DEFAULT_STREAM)
+
+    @stream.setter
+    def stream(self, number: int) -> None:
+        self.of_thread.stream = number
+
     def launch(self, work: Work, op: str, dispatch: int) -> Launch:
         """Put work on the current stream. It starts when the stream is free; the caller goes on at once."""
         now = self.clock.now_s()
-        self.wait_for_queue(now)
-        begin = self.reserve(work, max(self.clock.now_s(), self.free_at_s[self.stream]))
+        begin = self.reserve(work, max(now, self.free_at_s[self.stream]))
         launch = Launch(self.launches, work, op, dispatch, self.stream, now, begin, begin + work.duration_s)
         self.launches += 1
         self.free_at_s[self.stream] = launch.end_s
@@ -93,11 +102,12 @@ class Timeline:
         busy.insert(at, (begin, begin + work.duration_s))
         return begin
 
-    def wait_for_queue(self, now_s: float) -> None:
+    def wait_for_queue(self) -> None:
         """A full launch queue blocks the host until the oldest launch is done, as CUDA's does."""
-        while self.queued and self.queued[0] <= now_s:
+        now = self.clock.now_s()
+        while self.queued and self.queued[0] <= now:
             self.queued.popleft()
-        if len(self.queued) >= self.card.launch_queue:
+        if len(self.queued) > self.card.launch_queue:
             self.clock.sleep_until(self.queued.popleft())
 
     def new_stream(self) -> int:

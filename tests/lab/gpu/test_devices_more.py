@@ -164,6 +164,14 @@ def test_a_default_device_applies_to_factories_and_modules():
         lambda a: F.scaled_dot_product_attention(a[None, None], a[None, None], a[None, None]),
         lambda a: torch.nn.utils.rnn.pad_sequence([a[0], a[1]]),
         lambda a: a.unique(),
+        lambda a: a.quantile(0.3),
+        lambda a: a.new(2, 3).fill_(1),
+        lambda a: a.type("torch.cuda.DoubleTensor"),
+        lambda a: torch.func.vmap(lambda row: row * 2)(a),
+        lambda a: torch.func.grad(lambda value: (value * value).sum())(a),
+        lambda a: torch.func.jvp(torch.sin, (a,), (a,))[1],
+        lambda a: torch.distributions.Normal(a, 1.0).sample(),
+        lambda a: torch.fft.rfft(a).abs(),
     ],
 )
 def test_everyday_ops_compute_on_the_gpu_what_they_compute_on_the_cpu(compute):
@@ -175,6 +183,49 @@ def test_everyday_ops_compute_on_the_gpu_what_they_compute_on_the_cpu(compute):
     got = on_cpu_too(a.to("cuda"))
     assert got.device == CUDA
     assert got.cpu().isfinite().all()
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda x: x,
+        lambda x: x.t(),
+        lambda x: torch.einsum("ij,jk->ik", x, x),
+        lambda x: torch.fft.rfft(x).abs(),
+        lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True),
+        lambda x: x.index_select(0, torch.tensor([0], device="cuda")),
+        lambda x: x.as_strided((2, 2), (1, 1)),
+        lambda x: x[1:, [0, 2]],
+        lambda x: x.sort().values,
+        lambda x: F.pad(x, (1, 2)),
+        lambda x: x.expand(4, 6, 6).sum(0),
+        lambda x: torch.cat([x, x]).prod(),
+        lambda x: x.clone().fill_diagonal_(0),
+    ],
+)
+def test_gradients_are_where_their_leaves_are(compute):
+    x = torch.randn(6, 6, device="cuda", requires_grad=True)
+    y = x.detach().cpu().requires_grad_()
+    compute(x).sum().backward()
+    assert x.grad.device == CUDA
+    if "cuda" not in compute.__code__.co_consts:
+        compute(y).sum().backward()
+        assert torch.allclose(x.grad.cpu(), y.grad, rtol=1e-4, atol=1e-5)
+
+
+def test_an_index_on_the_gpu_does_not_fit_a_tensor_on_the_cpu():
+    with pytest.raises(RuntimeError, match="indices should be either on cpu or on the same device"):
+        torch.ones(3)[torch.tensor([0], device="cuda")]
+
+
+def test_other_devices_than_these_two_are_reached():
+    assert torch.ones(2, device="cuda").to("meta").device.type == "meta"
+
+
+def test_the_cpu_can_be_the_default_device_too():
+    with torch.device("cpu"):
+        assert torch.tensor([1.0]).device.type == "cpu"
+        assert torch.tensor([1.0], device="cuda").device == CUDA
 
 
 def test_packed_sequences_and_lstms_train():

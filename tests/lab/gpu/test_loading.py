@@ -52,6 +52,21 @@ def test_a_pinning_loader_gives_pinned_batches():
         assert batch.is_pinned()
 
 
+class OnGpu(Slow):
+    def __getitem__(self, index):
+        return torch.ones(2).to("cuda")
+
+
+def test_workers_must_not_touch_the_gpu():
+    with pytest.raises(RuntimeError, match="Cannot re-initialize CUDA in forked subprocess"):
+        next(iter(DataLoader(OnGpu(), batch_size=2, num_workers=1)))
+
+
+def test_nvtx_marks_are_allowed():
+    torch.cuda.nvtx.range_push("step")
+    torch.cuda.nvtx.range_pop()
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_autocast_computes_matmuls_in_half_precision(dtype):
     net = nn.Linear(16, 16).to("cuda")
@@ -88,6 +103,14 @@ def test_the_grad_scaler_trains():
         (lambda: torch.compile(nn.Linear(2, 2)), "torch.compile"),
         (lambda: torch.cuda.CUDAGraph(), "torch.cuda.CUDAGraph"),
         (lambda: torch.cuda.utilization(), "torch.cuda.utilization"),
+        (lambda: torch.cuda.cudart(), "torch.cuda.cudart"),
+        (lambda: torch.cuda.profiler.start(), "torch.cuda.profiler.start"),
+        (lambda: torch.export.export(nn.Linear(2, 2), (torch.ones(1, 2),)), "torch.export.export"),
+        (lambda: nn.DataParallel(nn.Linear(2, 2)), "torch.nn.DataParallel"),
+        (lambda: torch.distributed.init_process_group("nccl"), "NCCL"),
+        (lambda: torch.cuda.FloatTensor(2), "torch.cuda.FloatTensor"),
+        (lambda: torch.eye(2).to_sparse().to("cuda"), "sparse"),
+        (lambda: torch.cuda._compile_kernel("", "f"), "torch.cuda._compile_kernel"),
     ],
 )
 def test_what_is_not_simulated_says_so_by_name(call, named):

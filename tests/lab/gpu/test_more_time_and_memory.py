@@ -199,6 +199,47 @@ def test_autocast_leaves_the_rest_as_it_comes(op):
         assert compute(h).dtype == torch.float16
 
 
+def test_half_precision_writes_where_it_is_told():
+    a = torch.ones(4, 4, device="cuda").half()
+    out = torch.empty(4, 4, device="cuda", dtype=torch.float16)
+    torch.mm(a, a, out=out)
+    assert out.tolist() == [[4.0] * 4] * 4
+
+
+def test_mixing_precisions_raises_pytorchs_error():
+    a = torch.ones(4, 4, device="cuda")
+    with pytest.raises(RuntimeError, match="dtype"):
+        torch.mm(a, a.half())
+    with pytest.raises(RuntimeError, match="dtype"):
+        nn.Linear(4, 4).half().cuda()(a)
+
+
+def test_half_precision_rounds_what_fp32_computes():
+    torch.manual_seed(0)
+    a = torch.randn(64, 64)
+    on_gpu = (a.half().cuda() @ a.half().cuda()).float().cpu()
+    assert torch.allclose(on_gpu, a @ a, rtol=2e-2, atol=5e-2)
+
+
+def test_memory_that_cannot_fit_is_refused_before_it_is_computed():
+    with pytest.raises(torch.OutOfMemoryError):
+        torch.zeros(10**12, device="cuda")
+    big = torch.ones(6000, 6000, device="cuda") if torch.cuda.mem_get_info()[1] < 2**30 else None
+    if big is not None:
+        with pytest.raises(torch.OutOfMemoryError):
+            torch.cat([big] * 8)
+
+
+def test_memory_follows_out_and_resize():
+    before = torch.cuda.memory_allocated()
+    out = torch.empty(0, device="cuda")
+    torch.add(torch.ones(1000, 1000, device="cuda"), 1, out=out)
+    assert torch.cuda.memory_allocated() - before >= 4_000_000
+    other = torch.empty(0, device="cuda").resize_(2**20)
+    assert torch.cuda.memory_allocated() - before >= 8_000_000
+    del out, other
+
+
 def test_autocast_is_half_precision_by_default_and_can_be_disabled():
     x = torch.randn(4, 4, device="cuda")
     with torch.autocast("cuda"):

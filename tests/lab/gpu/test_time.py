@@ -1,8 +1,11 @@
 """Launching is not working: the clock, waiting, events and streams."""
 
+import copy
+import io
 import os
 import subprocess
 import sys
+import threading
 import time
 import timeit
 
@@ -11,12 +14,14 @@ import torch
 
 import lab.gpu
 from lab import observe
+from lab.workloads.sizing import matmul_edge
 
 pytestmark = pytest.mark.gpu
-SIZE = 512 if lab.gpu.in_use is None or lab.gpu.in_use.kind == "simulated" else 4096
 
 
-def chain(length=10, size=SIZE):
+def chain(length=10):
+    """Matrix products that keep any GPU busy for some milliseconds each, and a call that launches them."""
+    size = 512 if lab.gpu.use().kind == "simulated" else matmul_edge(0.002)
     a = torch.randn(size, size, device="cuda") / size**0.5
     x = a
     torch.cuda.synchronize()
@@ -87,6 +92,14 @@ def test_a_synchronised_timer_reads_the_sum_of_the_kernels():
         lambda y: f"{y[0, 0]:.3f}",
         lambda y: y.nonzero(),
         lambda y: y[y > 0],
+        lambda y: torch.allclose(y, y),
+        lambda y: torch.equal(y, y),
+        lambda y: torch.save(y, io.BytesIO()),
+        lambda y: torch.tensor([1.0], device="cuda"),
+        lambda y: torch.ones(4).to("cuda"),
+        lambda y: torch.ones(2**20).to("cuda"),
+        lambda y: y[[0, 1]],
+        lambda y: y[:4, :4].copy_(torch.ones(4, 4)),
     ],
 )
 def test_what_needs_a_result_waits_for_it(wait):
@@ -97,7 +110,22 @@ def test_what_needs_a_result_waits_for_it(wait):
 
 
 @pytest.mark.parametrize(
-    "go_on", [lambda y: y + 1, lambda y: y.sum(), lambda y: y.view(-1), lambda y: y.shape, lambda y: y.detach()]
+    "go_on",
+    [
+        lambda y: y + 1,
+        lambda y: y.sum(),
+        lambda y: y.view(-1),
+        lambda y: y.shape,
+        lambda y: y.detach(),
+        lambda y: torch.zeros(4, device="cuda"),
+        lambda y: torch.ones(4).pin_memory().to("cuda", non_blocking=True),
+        lambda y: torch.ones(4).to("cuda", non_blocking=True),
+        lambda y: y.to("cpu", non_blocking=True),
+        lambda y: y.half(),
+        lambda y: copy.deepcopy(y),
+        lambda y: torch.ones(4, device="cuda").to(y),
+        lambda y: y[0],
+    ],
 )
 def test_what_needs_no_result_goes_on_at_once(go_on):
     y = chain(20)()
@@ -209,6 +237,77 @@ def test_pinned_copies_are_faster_and_can_be_asynchronous():
     torch.cuda.synchronize()
     host.to("cuda")
     assert torch.cuda.current_stream().query()
+
+
+def test_each_thread_has_a_current_stream_of_its_own():
+    seen = []
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        thread = threading.Thread(target=lambda: seen.append(torch.cuda.current_stream()))
+        thread.start()
+        thread.join()
+        assert torch.cuda.current_stream() == side
+    assert seen == [torch.cuda.default_stream()]
+
+
+def test_a_thread_that_reads_does_not_move_another_threads_tensors():
+    a = torch.ones(4, device="cuda")
+    work = chain(30)
+    work()
+    reader = threading.Thread(target=lambda: a.cpu())
+    reader.start()
+    devices = {a.half().device.type for _ in range(200)}
+    reader.join()
+    assert devices == {"cuda"}
+
+
+def test_no_clock_runs_backwards_in_any_thread():
+    steps = []
+    done = threading.Event()
+
+    def watch():
+        last = time.perf_counter()
+        while not done.is_set():
+            now = time.perf_counter()
+            steps.append(now - last)
+            last = now
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for _ in range(20):
+        chain(3)()
+        torch.cuda.synchronize()
+    done.set()
+    watcher.join()
+    assert min(steps) >= 0
+
+
+def test_streams_share_the_gpu_that_computes():
+    if lab.gpu.use().kind == "real":
+        pytest.skip("small kernels may share a real GPU")
+    work = chain(5)
+    begin = time.perf_counter()
+    work()
+    torch.cuda.synchronize()
+    one = time.perf_counter() - begin
+    begin = time.perf_counter()
+    for stream in (torch.cuda.Stream(), torch.cuda.Stream()):
+        with torch.cuda.stream(stream):
+            work()
+    torch.cuda.synchronize()
+    assert time.perf_counter() - begin == pytest.approx(2 * one, rel=0.2)
+
+
+def test_generic_streams_and_events_are_those_of_the_gpu():
+    start, end = (torch.Event("cuda", enable_timing=True) for _ in range(2))
+    work = chain(5)
+    start.record()
+    work()
+    end.record()
+    end.synchronize()
+    assert start.elapsed_time(end) > 1
+    assert torch.get_device_module() is torch.cuda
+    assert torch.Stream(device="cuda").query()
 
 
 def test_a_full_launch_queue_blocks_the_host():
