@@ -36,6 +36,7 @@ def install() -> None:
     tensors.install()
     cuda.install()
     profiler.install()
+    let_benchmark_timers_wait()
     timeline.on_launch += [recording.record_launch, observe.record_launch]
     memory.on_change.append(
         lambda change, host: recording.record_allocation(
@@ -65,6 +66,22 @@ def replace_clocks() -> None:
         function.__defaults__ = tuple(
             time.perf_counter if value is REAL["perf_counter"] else value for value in function.__defaults__
         )
+
+
+def let_benchmark_timers_wait() -> None:
+    """torch.utils.benchmark.Timer decides at import whether to synchronize; it may have been imported before."""
+    module: Any = sys.modules.get("torch.utils.benchmark.utils.timer")
+    if module is None:
+        return
+    before = module.timer
+
+    def timer() -> float:
+        torch.cuda.synchronize()
+        return timeit.default_timer()
+
+    module.timer = timer
+    initialise = module.Timer.__init__
+    initialise.__defaults__ = tuple(timer if value is before else value for value in initialise.__defaults__)
 
 
 def check_that_it_works() -> None:
