@@ -280,6 +280,7 @@ class Residency:
         default_factory=threading.RLock
     )  # threads may use the GPU side by side, the books are kept by one
     giving: bool = False
+    watched: dict[int, weakref.ref[torch.UntypedStorage]] = field(default_factory=dict)
     gone: deque[tuple[int, int]] = field(default_factory=deque)
     on_change: list[Callable[[int, int], None]] = field(default_factory=list)  # (change in bytes, bytes on the host)
 
@@ -308,7 +309,7 @@ class Residency:
                 self.giving = False
             self.on_gpu[key] = block
             self.take_back()
-        weakref.finalize(storage, self.release, key, size).atexit = False
+        self.watched[key] = weakref.ref(storage, lambda _: self.release(key, size))
         for listener in self.on_change:
             listener(block.size, size)
 
@@ -351,6 +352,7 @@ class Residency:
             self.take_back_one(*self.gone.popleft())
 
     def take_back_one(self, key: int, size: int) -> None:
+        self.watched.pop(key, None)
         block = self.on_gpu.pop(key)
         freed = block.size
         self.allocator.free(block)

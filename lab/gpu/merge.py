@@ -19,6 +19,7 @@ MACHINERY = (
     "lab/observe.py",
     f"{PACKAGE.parent / 'observe.py'}",
     "torch/utils/_python_dispatch.py",
+    "torch/_library/simple_registry.py",  # how a dispatch mode is looked up
 )
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import timeit
+import warnings
 from functools import wraps
 from typing import Any
 
@@ -28,8 +29,10 @@ def install() -> None:
     """Install once per process. Raises UnsupportedTorch where PyTorch's internals aren't as expected."""
     internals.check()
     # PyTorch imports these at first use. They must see torch as it is, so they come before the changes.
-    for module in ("torch._dynamo", "torch._decomp.decompositions_for_jvp", "torch.export"):
-        importlib.import_module(module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's own use of what it deprecates
+        for module in ("torch._dynamo", "torch._decomp.decompositions_for_jvp", "torch.export"):
+            importlib.import_module(module)
     torch.set_num_threads(1)
     replace_clocks()
     factories.install()

@@ -198,14 +198,28 @@ def test_record_function_spans_its_kernels_on_the_gpu_too():
     assert span.device_time_total == pytest.approx(kernels, rel=0.1)
 
 
-def test_stacks_name_the_learners_lines_and_not_the_simulators():
+def test_stacks_show_the_learners_functions_and_none_of_the_simulators():
     a = torch.randn(64, 64, device="cuda")
-    with profile(activities=BOTH, with_stack=True) as prof:
-        a @ a
-    found = [row for row in prof.key_averages(group_by_stack_n=5) if row.key == "aten::mm"]
-    text = "\n".join("\n".join(row.stack) for row in found)
-    assert "lab/gpu" not in text.replace("tests/lab/gpu", "")
-    assert not [event for event in prof.events() if "lab/gpu/dispatch" in event.name]
+
+    def multiply():
+        return (a @ a).relu().cpu()
+
+    found = {}
+    for with_stack in (False, True):
+        with profile(activities=BOTH, with_stack=with_stack, profile_memory=True) as prof:
+            multiply()
+        found[with_stack] = prof.events()
+    names = [event.name for event in found[True]]
+    assert any("test_profiler.py" in name and name.endswith(": multiply") for name in names)
+    own = ("lab/gpu/", "lab/observe.py", "_python_dispatch.py", "contextlib.py", "weakref.py", "simple_registry.py")
+    assert not [name for name in names if any(part in name.replace("tests/lab/gpu/", "") for part in own)]
+
+    def ops(events):
+        return sorted(
+            (event.name, event.self_device_memory_usage) for event in events if event.name.startswith(("aten", "cuda"))
+        )
+
+    assert ops(found[True]) == ops(found[False])
 
 
 def test_flops_are_counted():
