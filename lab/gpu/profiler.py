@@ -69,6 +69,7 @@ def install() -> None:
         # The build may not know CUDA, and the driver isn't there: kineto records the CPU side only.
         initialise(self, enabled, use_device=None if simulated else use_device, use_cpu=use_cpu or simulated, **kwargs)
         self.lab_recording = None
+        self.lab_handed_in = None  # how many launches PyTorch was told of, once it has asked
         self.lab_shows_cpu = use_cpu
         if simulated and enabled:
             self.use_device = "cuda"
@@ -97,8 +98,10 @@ def install() -> None:
     @wraps(ensure)
     def ensuring(self: Any) -> None:
         ensure(self)
-        launched = self.lab_recording is not None and self.use_device == "cuda" and self.lab_recording.launches
-        if launched and not any(found.device_type == DeviceType.CUDA for found in self._function_events):
+        if self.lab_recording is None or self.use_device != "cuda" or not self.lab_recording.launches:
+            return
+        # A profile that another one cut short has events of neither kind, and is right to show no kernels.
+        if self.lab_handed_in != 0 and not any(e.device_type == DeviceType.CUDA for e in self._function_events):
             raise internals.moved("its profiler shows none of the kernels that ran")
 
     @wraps(export)
@@ -135,6 +138,7 @@ def events_of(profile: Any, result: Any) -> list[Any]:
         for index, event in enumerate(raw)
     ]
     merged = merge(intervals, recorded, result.trace_start_ns())
+    profile.lab_handed_in = len(merged.launches)
     kept = [
         Event(raw[index], start_ns=begin, end_ns=end, duration_ns=end - begin, cuda_elapsed_us=-1)
         for index, begin, end in merged.kept

@@ -19,6 +19,10 @@ def warm_torch() -> None:
 
     torch.set_num_threads(1)
     importlib.import_module("torch._dynamo")
+    # Ask for a GPU without initialising CUDA, which a fork doesn't survive.
+    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
+    if torch.cuda.is_available():
+        return  # a profile could initialise it, too
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as prof:
         torch.ones(1)
     prof.key_averages()

@@ -315,6 +315,26 @@ def test_the_exported_trace_has_kernels_linked_to_their_launches(step, tmp_path,
         streams[key] = kernel["ts"] + kernel["dur"]
 
 
+def test_the_exported_trace_is_valid_for_pytorchs_own_validator(step, tmp_path):
+    validator = pytest.importorskip("torch.profiler._trace_validator", reason="comes with torch 2.15")
+    run = step()
+    with profile(activities=BOTH, record_shapes=True, schedule=schedule(wait=0, warmup=1, active=2, repeat=1)) as prof:
+        for _ in range(3):
+            run()
+            prof.step()
+    path = tmp_path / "trace.json"
+    prof.export_chrome_trace(str(path))
+    assert validator.validate_trace(str(path)) == (True, [])
+
+
+def test_a_profile_within_a_profile_is_the_one_that_records(step):
+    run = step()
+    with profile(activities=BOTH) as outer, profile(activities=BOTH) as inner:
+        run()
+    assert [row for row in inner.key_averages() if row.device_type == DeviceType.CUDA]
+    assert not [row for row in outer.key_averages() if row.key.startswith("aten::")]
+
+
 def test_the_trace_says_that_the_gpu_is_simulated(step, tmp_path):
     if lab.gpu.use().kind == "real":
         pytest.skip("about the simulated GPU")

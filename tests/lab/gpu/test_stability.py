@@ -1,6 +1,7 @@
 """The same program keeps the simulated GPU equally busy every time, on an idle and on a loaded machine."""
 
 import os
+import statistics
 import subprocess
 import sys
 
@@ -56,13 +57,13 @@ def check():
     for work, peak, _, _ in runs:
         assert work == runs[0][0]
         assert peak == runs[0][1]
-    return [span_s / busy_s for _, _, busy_s, span_s in runs]
+    return statistics.median(span_s / busy_s for _, _, busy_s, span_s in runs)
 
 
 def test_durations_order_and_peak_repeat_exactly():
-    # The host's gaps are real time: this program keeps the GPU waiting for it for a small part of the run.
-    assert min(check()) < 1.25
+    # The host's gaps are real time. In this program they are at most a third of the run, at the median of ten.
+    assert check() < 1.5
 
 
 def test_durations_order_and_peak_repeat_exactly_on_a_loaded_machine(loaded):
-    assert min(check()) < 2
+    assert check() < 4
