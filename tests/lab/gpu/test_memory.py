@@ -122,3 +122,22 @@ def test_the_simulated_card_is_small_enough_to_run_out_of():
     with pytest.raises(torch.OutOfMemoryError):
         fill()
     assert 1 < len(kept) < 64
+
+
+def test_memory_that_cannot_fit_is_refused_before_it_is_computed():
+    with pytest.raises(torch.OutOfMemoryError):
+        torch.zeros(10**12, device="cuda")
+    big = torch.ones(6000, 6000, device="cuda") if torch.cuda.mem_get_info()[1] < 2**30 else None
+    if big is not None:
+        with pytest.raises(torch.OutOfMemoryError):
+            torch.cat([big] * 8)
+
+
+def test_memory_follows_out_and_resize():
+    before = torch.cuda.memory_allocated()
+    out = torch.empty(0, device="cuda")
+    torch.add(torch.ones(1000, 1000, device="cuda"), 1, out=out)
+    assert torch.cuda.memory_allocated() - before >= 4_000_000
+    other = torch.empty(0, device="cuda").resize_(2**20)
+    assert torch.cuda.memory_allocated() - before >= 8_000_000
+    del out, other

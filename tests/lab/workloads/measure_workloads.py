@@ -6,7 +6,7 @@ import time
 
 import torch
 
-from lab.workloads import build, finish
+from lab.workloads import build, expect, finish
 
 SEEDS = (1, 2, 3)
 
@@ -22,6 +22,7 @@ def seconds(work, runs: int = 1) -> float:
 
 
 def queued_matmuls(seed: int) -> dict:
+    torch.cuda.synchronize()
     chain = build("queued_matmuls", seed)
     earlier_s = seconds(torch.cuda.synchronize)
     launched_s, whole_s = [], []
@@ -31,29 +32,40 @@ def queued_matmuls(seed: int) -> dict:
         launched_s.append(time.perf_counter() - begin)
         torch.cuda.synchronize()
         whole_s.append(time.perf_counter() - begin)
-    return {"gpu_s": chain.gpu_s, "earlier_s": earlier_s, "launched_s": min(launched_s), "whole_s": min(whole_s)}
+    return {
+        **expect("queued_matmuls", seed),
+        "earlier_s": earlier_s,
+        "launched_s": min(launched_s),
+        "whole_s": min(whole_s),
+    }
 
 
 def training_step(seed: int) -> dict:
     step = build("training_step", seed)
-    return {"calls_s": [seconds(step) for _ in range(9)]}
+    return {"calls_s": [seconds(step) for _ in range(9)], **expect("training_step", seed)}
 
 
 def profiled_model(seed: int) -> dict:
-    prof = build("profiled_model", seed)
-    operators = [row for row in prof.key_averages() if row.key.startswith("aten::")]
     measures = ("self_device_time_total", "device_time_total", "cpu_time_total", "device_time")
+    operators, again = (
+        [row for row in make("profiled_model", seed).key_averages() if row.key.startswith("aten::")]
+        for make in (build, expect)
+    )
     on_top = {name: max(operators, key=lambda row, name=name: getattr(row, name)).key for name in measures}
-    return on_top | {"same": finish("profiled_model", None, seed) is prof}
+    spent = [{row.key: (row.count, row.self_device_time_total) for row in rows} for rows in (operators, again)]
+    return on_top | {"spent": spent}
 
 
 def steps_with_a_peak(seed: int) -> dict:
+    torch.cuda.empty_cache()
+    expected = expect("steps_with_a_peak", seed)
+    torch.cuda.reset_peak_memory_stats()
     step = build("steps_with_a_peak", seed)
     before = torch.cuda.max_memory_allocated()
     torch.cuda.reset_peak_memory_stats()
     step()
     after = torch.cuda.max_memory_allocated()
-    return {"before": before, "after": after, "peak": step.peak_bytes, "kept": torch.cuda.memory_allocated()}
+    return {"before": before, "after": after, "kept": torch.cuda.memory_allocated(), **expected}
 
 
 def training_loop(seed: int) -> dict:
@@ -63,7 +75,8 @@ def training_loop(seed: int) -> dict:
         torch.cuda.synchronize()
         reading_s = seconds(lambda loop=train: list(loop.loader), runs=3)
         whole_s = seconds(lambda loop=train: (loop(), torch.cuda.synchronize()), runs=3)
-        shares[name] = {"said": train.share_busy, "reading": reading_s / whole_s}
+        expected = expect("training_loop", seed, slow_reads=slow_reads)
+        shares[name] = {**expected, "reading": reading_s / whole_s}
     return shares
 
 
@@ -72,7 +85,8 @@ def slow_storage(seed: int) -> dict:
     again = pickle.loads(pickle.dumps(images))
     same = all(torch.equal(images[i][0], again[i][0]) and images[i][1] == again[i][1] for i in (0, len(images) - 1))
     loader = torch.utils.data.DataLoader(images, batch_size=4, num_workers=4)
-    return {"count": len(images), "same": same, "label": images[0][1], **finish("slow_storage", loader, seed)}
+    told = {"count": len(images), "same": same, "label": images[0][1], "plain": expect("slow_storage", seed)}
+    return told | finish("slow_storage", loader, seed)
 
 
 if __name__ == "__main__":
