@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import runpy
 import sys
+import traceback
 from pathlib import Path
+from types import TracebackType
 
 import lab.gpu
 from lab.gpu.errors import UnsupportedTorch
+
+LAB = str(Path(__file__).parent)
 
 
 def main(arguments: list[str]) -> int:
@@ -31,15 +35,17 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def only_the_files_own_frames(kind: type[BaseException], error: BaseException, traceback) -> None:  # type: ignore[no-untyped-def]
-    """Show the traceback without the frames of runpy and of this module."""
-    import traceback as formatting
-
-    while traceback is not None and traceback.tb_frame.f_globals.get("__name__") in (__name__, "runpy", "__main__"):
-        if traceback.tb_frame.f_code.co_filename == sys.argv[0]:
-            break
-        traceback = traceback.tb_next
-    formatting.print_exception(kind, error, traceback)
+def only_the_files_own_frames(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Show the traceback without the frames of runpy, of this module and of the simulated GPU."""
+    shown = traceback.TracebackException(kind, error, trace)
+    told: list[traceback.TracebackException | None] = [shown]
+    while told:
+        part = told.pop()
+        if part is not None:
+            own = [frame for frame in part.stack if not frame.filename.startswith((LAB, "<frozen runpy>"))]
+            part.stack = traceback.StackSummary.from_list(own)
+            told += [part.__cause__, part.__context__]
+    sys.stderr.write("".join(shown.format()))
 
 
 if __name__ == "__main__":

@@ -74,6 +74,13 @@ def test_a_traceback_shows_the_files_own_frames_only(program):
     assert "lab/run.py" not in done.stderr
 
 
+def test_an_error_inside_an_op_shows_no_frame_of_the_simulated_gpu(program):
+    done = python("-m", "lab.run", program("import torch\ntorch.ones(2, device='cuda') + torch.ones(2)\n"))
+    assert "line 2, in <module>" in done.stderr
+    assert "Expected all tensors to be on the same device" in done.stderr
+    assert "lab/" not in done.stderr
+
+
 def test_a_syntax_error_names_the_line(program):
     done = python("-m", "lab.run", program("x = (\n"))
     assert done.returncode == 1
