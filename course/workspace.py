@@ -38,6 +38,14 @@ class Workspace:
         """The text that the exercise begins with."""
         return _read(self.starters / f"{exercise}.py")
 
+    def stamp(self, exercise: str) -> tuple[int, int, int] | None:
+        """What changes when the learner's file is written: its time, size and number; None where there is no file."""
+        try:
+            found = self.path(exercise).stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
     def open(self, exercise: str) -> str:
         """The learner's text; the first time, a fresh copy of the starter."""
         path = self.path(exercise)

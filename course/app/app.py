@@ -192,7 +192,7 @@ class CourseApp(App[None]):
     def go_to(self, step: Step) -> None:
         """Show a step, on the screen that is there if it is of the right kind."""
         screen = self.screen
-        if type(screen) is self._screen_type(step) and not getattr(screen, "aside", False):
+        if type(screen) is self._screen_type(step):
             screen.show(step)  # type: ignore[attr-defined]
         else:
             self._change_to(self._screen_for(step))
@@ -230,13 +230,13 @@ class CourseApp(App[None]):
 
     def show_aside(self, card: str) -> None:
         """Show a card on top of what is there; escape goes back."""
-        from course.app.screens.lesson import LessonScreen
+        from course.app.screens.lesson import AsideScreen
 
         step = self.catalog.step(card)
         if step is None:
             self.notify(f"There is no card {card}.", severity="warning", markup=False)
         else:
-            self.push_screen(LessonScreen(step, aside=True))
+            self.push_screen(AsideScreen(step))
 
     def _change_to(self, screen: Screen[Any]) -> None:
         self._leave_screens()

@@ -58,10 +58,11 @@ def card_of(mistake: str | None) -> str | None:
     return known.card if known else None
 
 
-def first_explanation(verdict: Mapping[str, Any]) -> str | None:
-    """The card that explains the first failed check that has one."""
+def explanations(verdict: Mapping[str, Any]) -> list[str]:
+    """The cards that explain the failed checks, each once, in the order of the checks."""
     checks: Sequence[Mapping[str, Any]] = verdict["checks"]
-    return next((card for check in checks if not check["passed"] and (card := card_of(check["mistake"]))), None)
+    cards = (card_of(check["mistake"]) for check in checks if not check["passed"])
+    return list(dict.fromkeys(card for card in cards if card))
 
 
 class QuizUnreadable(Exception):

@@ -27,26 +27,26 @@ def error_line(text: str, file: str) -> int | None:
     return int(lines[-1]) if lines else None
 
 
+def ended_well(result: RunResult) -> bool:
+    """Whether a run came to its end without an error."""
+    return str(result.status) == "finished" and result.exit_code == 0
+
+
 def run_summary(result: RunResult, printed: bool, line: int | None = None) -> Content:
     """One line about how a run ended, and the line of the learner's file where it went wrong."""
     took = f" after {result.duration_s:.1f} s" if result.duration_s else ""
     status = str(result.status)
-    if status == "finished" and result.exit_code == 0:
+    if ended_well(result):
         nothing = "" if printed else " It printed nothing."
         return Content.assemble(("✓ Finished", "$text-success"), f"{took}.{nothing}")
     if status == "finished":
         where = f" Ctrl+L goes to line {line}." if line else ""
-        return Content.assemble(
-            ("✗ Ended with an error", "$text-error"), f"{took}, exit code {result.exit_code}.{where}"
-        )
+        return Content.assemble(("✗ Error", "$text-error"), f"{took}, exit code {result.exit_code}.{where}")
     if status == "cancelled":
         return Content.assemble(("■ Stopped", "$text-warning"), f"{took}.")
-    words = {
-        "timeout": "Ran out of time",
-        "crashed": "Ended early",
-        "too_much_output": "Stopped: too much output",
-    }.get(status, status)
-    return Content.assemble((f"✗ {words}", "$text-error"), f"{took}. ", str(result.message or ""))
+    words = {"timeout": "Ran out of time", "crashed": "Ended early", "too_much_output": "Too much output"}
+    why = str(result.message or "").removeprefix("Stopped: ")
+    return Content.assemble((f"✗ {words.get(status, status)}", "$text-error"), f"{took}. ", why[:1].upper() + why[1:])
 
 
 def points_in_words(points: int, max_points: int) -> str:
@@ -62,7 +62,7 @@ def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
     blocks: list[Block] = [
         Text(Content.assemble((words, style), f"  {points_in_words(verdict['points'], verdict['max_points'])}"))
     ]
-    explained = False
+    explained: list[str] = []
     told: set[str] = set()
     for check in verdict["checks"]:
         mark = Content.styled("✓ ", "$text-success") if check["passed"] else Content.styled("✗ ", "$text-error")
@@ -79,8 +79,10 @@ def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
             bar = Content.assemble(("│ ", "$text-error"), " " * indent)
             blocks.append(Text(Content(line.lstrip()), bar, indent=2, after_gap=False, on_every_line=True))
         if card := card_of(check["mistake"]):
-            label = "Read the card on this" if explained else "Read the card on this: Ctrl+O"
-            explained = True
+            if card not in explained:
+                explained.append(card)
+            again = " once more" if explained.index(card) else ""
+            label = f"Read the card on this: Ctrl+O{again}, or click"
             blocks.append(Text(_link(label, card), Content.styled("→ ", "$text-accent"), indent=2, after_gap=False))
     if verdict["status"] == "passed":
         blocks.append(Text(Content.styled(then, "bold")))

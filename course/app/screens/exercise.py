@@ -11,8 +11,8 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
-from course.app.grading import first_explanation, verdict_json
-from course.app.jobs import check_summary, error_line, points_in_words, run_summary, verdict_blocks
+from course.app.grading import explanations, verdict_json
+from course.app.jobs import check_summary, ended_well, error_line, points_in_words, run_summary, verdict_blocks
 from course.app.prose import Block, Text, heading, parse
 from course.app.screens.base import StepScreen
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from course.catalog import Step
 
 PANES = ("task", "code", "output")
+LOOK_S = 1.0
+"""How often the file is looked at for changes by another program."""
 EDITOR_HINT = "Tab indents, Esc leaves the editor"
 
 
@@ -39,7 +41,9 @@ An exercise. Complete the code, run it with F5 as often as you like, and let F6 
 code does on the GPU, not at how fast your machine is.
 
 F2, F3 and F4 go to the task, the code and the output. In the editor, Tab indents; Escape leaves the editor, then single
-letters work as keys too. Your code is saved while you type, also when the terminal is closed.
+letters work as keys too. Your code is saved while you type, also when the terminal is closed; what another editor saves
+is shown here within a second. Lines of output that are wider than the window scroll sideways with > and <. Hints cost
+no points.
 """
     BINDINGS = [  # noqa: RUF012
         Binding("f1", "app.help", "Help", id="help", priority=True, tooltip="Show this help"),
@@ -76,8 +80,7 @@ letters work as keys too. Your code is saved while you type, also when the termi
             "Why?",
             id="explain",
             priority=True,
-            show=False,
-            tooltip="Open the card on this mistake",
+            tooltip="Read the card on what the check found; once more, the next one",
         ),
         Binding(
             "ctrl+s",
@@ -97,6 +100,22 @@ letters work as keys too. Your code is saved while you type, also when the termi
             show=False,
             tooltip="Go to the line where the program went wrong",
         ),
+        Binding(
+            "greater_than_sign,shift+right",
+            "sideways(1)",
+            "Scroll right",
+            show=False,
+            id="output.sideways.right",
+            tooltip="Scroll wide output to the right",
+        ),
+        Binding(
+            "less_than_sign,shift+left",
+            "sideways(-1)",
+            "Scroll left",
+            show=False,
+            id="output.sideways.left",
+            tooltip="Scroll wide output to the left",
+        ),
         Binding("n", "next_step", "Next step", id="step.next.letter", show=False, tooltip="Go to the next step"),
         Binding("p", "previous_step", "Step before", id="step.previous", show=False, tooltip="Go to the step before"),
         Binding("e,i", "pane('code')", "Edit", id="edit", show=False, tooltip="Edit the code"),
@@ -115,7 +134,11 @@ letters work as keys too. Your code is saved while you type, also when the termi
         self._resumed = resumed
         self._known: str | None = None
         """The learner's file as it was when last read or saved here; None where it can't be read."""
-        self._explanation: str | None = None
+        self._explanations: list[str] = []
+        """The cards that explain what the last check found."""
+        self._next_explanation = 0
+        self._stamp: tuple[int, int, int] | None = None
+        """When the file was last looked at: its time, its size and its number, which a stat tells without reading."""
         self._error_line: int | None = None
         self._pane = "task"
 
@@ -175,10 +198,7 @@ letters work as keys too. Your code is saved while you type, also when the termi
             return
         self._known = text
         self.editor.read_only = False
-        self.editor.load(text)
-        caret = caret or first_caret(text)
-        self.editor.move_cursor((caret.row, caret.column))
-        self.call_after_refresh(self.editor.scroll_to, caret.scroll_x, caret.scroll_y, animate=False)
+        self.editor.load(text, caret or first_caret(text))
         self._tell("Saved")
 
     def _show_task(self) -> None:
@@ -193,7 +213,8 @@ letters work as keys too. Your code is saved while you type, also when the termi
             "new": f"{points_in_words(step.points, step.points).split(' of ')[1].capitalize()}.",
         }[status_of(best)]
         left = len(step.hints) - shown
-        hints = f" F7 gives a hint ({left} left)." if left else ""
+        advertised = left and not (best and best.passed)
+        hints = f" F7 gives a hint ({left} left, they cost no points)." if advertised else ""
         keys = f"{score} F3 goes to the code, F5 runs it, F6 checks it.{hints}"
         blocks.append(Text(Content.styled(keys, "$foreground 60%")))
         self.query_one("#brief", Prose).show(blocks)
@@ -204,16 +225,17 @@ letters work as keys too. Your code is saved while you type, also when the termi
         if verdict:
             self._show_verdict(verdict)
         else:
-            self._explanation = self._error_line = None
+            self._explanations, self._error_line = [], None
             self.job_panel.remove_class("-verdict")
             self.job_panel.status.text = Content.styled("F5 runs your file, F6 checks it", "$foreground 60%")
 
     def _show_verdict(self, verdict: Mapping[str, Any]) -> None:
-        self._explanation = first_explanation(verdict)
+        self._explanations, self._next_explanation = explanations(verdict), 0
         messages = (check["message"] or "" for check in verdict["checks"] if not check["passed"])
         self._error_line = error_line(next(messages, ""), self._file_name)
         self.query_one(VerdictView).show(verdict_blocks(verdict, "Ctrl+N goes on to the next step."))
-        self.job_panel.status.text = check_summary(verdict)
+        why = Content.styled("  ·  Ctrl+O: the card on this", "$text-accent") if self._explanations else Content("")
+        self.job_panel.status.text = check_summary(verdict) + why
         self.job_panel.add_class("-verdict")
         self.refresh_bindings()
 
@@ -267,6 +289,10 @@ letters work as keys too. Your code is saved while you type, also when the termi
         if self._known is not None:
             self._tell("Saved" if self.editor.text == self._known else "Typing…")
 
+    def open(self) -> None:
+        super().open()
+        self.set_interval(LOOK_S, self._take_over_changes)
+
     def on_app_focus(self) -> None:
         self._take_over_changes()
 
@@ -278,16 +304,21 @@ letters work as keys too. Your code is saved while you type, also when the termi
         """Show what another editor has saved meanwhile, unless there is something unsaved here."""
         if self._known is None or self.editor.text != self._known:
             return
+        stamp = self.course.workspace.stamp(self.step.id)
+        if stamp is None or stamp == self._stamp:
+            return
         try:
             text = self.course.workspace.open(self.step.id)
         except WorkspaceError:
             return
+        self._stamp = stamp
         if text != self._known:
-            location = self.editor.cursor_location
+            editor = self.editor
+            row, column = editor.cursor_location
             self._known = text
-            self.editor.load(text)
-            self.editor.move_cursor(location)
-            self.notify("The file was changed by another program: this is its new text.")
+            editor.load(text, Caret(row, column, editor.scroll_offset.x, editor.scroll_offset.y))
+            self._tell("Read again")
+            self.notify("The file was changed by another program: this is its new text.", timeout=4)
 
     # Actions
 
@@ -295,7 +326,9 @@ letters work as keys too. Your code is saved while you type, also when the termi
         if action == "stop":
             return self.course.job is not None
         if action == "explain":
-            return self._explanation is not None
+            return bool(self._explanations)
+        if action == "sideways":
+            return self.is_mounted and self.job_panel.output.is_wide
         if action == "error_line":
             return self._error_line is not None
         return True
@@ -363,8 +396,14 @@ letters work as keys too. Your code is saved while you type, also when the termi
             self.notify(f"Your code is kept as {backup}", timeout=8, markup=False)
 
     def action_explain(self) -> None:
-        if self._explanation:
-            self.action_open_card(self._explanation)
+        """Open the card that explains what the check found; with several, one after the other."""
+        if self._explanations:
+            card = self._explanations[self._next_explanation % len(self._explanations)]
+            self._next_explanation += 1
+            self.action_open_card(card)
+
+    def action_sideways(self, direction: int) -> None:
+        self.job_panel.output.scroll_sideways(direction)
 
     def action_open_card(self, card: str) -> None:
         self.course.show_aside(card)
@@ -393,6 +432,7 @@ letters work as keys too. Your code is saved while you type, also when the termi
     def _may_begin(self) -> bool:
         if self._known is None or not self.course.may_begin():
             return False
+        self._take_over_changes()
         self.save()
         return self.editor.text == self._known
 
@@ -409,9 +449,11 @@ letters work as keys too. Your code is saved while you type, also when the termi
         self._begin("Running")
         result = await self.course.run_file(self.course.workspace.path(step.id), panel.feed)
         if self._still_on(step):
-            panel.end(Content(""))
+            panel.end()
             self._error_line = error_line(panel.output.text, self._file_name)
-            panel.status.text = run_summary(result, panel.printed, self._error_line)
+            panel.tell(run_summary(result, panel.printed, self._error_line))
+            if not ended_well(result):
+                panel.output.scroll_end(animate=False)  # what went wrong is said last
             self.refresh_bindings()
 
     @work(group="job", exit_on_error=False)
@@ -425,7 +467,7 @@ letters work as keys too. Your code is saved while you type, also when the termi
             panel.end(problem)
             return
         plain = verdict_json(verdict)
-        panel.end(Content(""))
+        panel.end()
         self._show_verdict(plain)
         self._show_task()
         if not self.has_class("-wide"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -10,8 +11,8 @@ from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from course.app.jobs import run_summary
-from course.app.prose import Code, heading, parse
+from course.app.jobs import ended_well, run_summary
+from course.app.prose import STRONG, Block, Code, Text, heading, parse
 from course.app.screens.base import StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
 from course.app.widgets.job import JobPanel
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from course.catalog import Step
 
 MAX_OUTPUT_ROWS = 14
+PREDICT = "Predict:"
 
 
 class CardScroll(VerticalScroll):
@@ -38,7 +40,9 @@ class LessonScreen(StepScreen):
     CSS_PATH = "lesson.tcss"
     EXPLAINS = """\
 A card of the lesson. Code that says “F5 runs this” is a whole program: F5 runs it on the GPU named at the top and shows
-what it prints below it. Where a card asks you to predict, do it before you run.
+what it prints below it; > and < scroll lines sideways that are wider than the window.
+
+Where a card asks you to predict, do it before you run: what follows is shown after the run, or with Space or Enter.
 """
     BINDINGS = [  # noqa: RUF012
         Binding("f1,question_mark", "app.help", "Help", id="help"),
@@ -52,22 +56,38 @@ what it prints below it. Where a card asks you to predict, do it before you run.
             priority=True,
             tooltip="Stop the program that runs",
         ),
-        Binding("right,n,enter,ctrl+n", "next_step", "Next", id="step.next", show=False, tooltip="Go to the next step"),
+        Binding("right,n,ctrl+n", "next_step", "Next", id="step.next", show=False, tooltip="Go to the next step"),
+        Binding("enter", "reveal_or_next", "Read on", id="step.read", show=False, tooltip="Read on, then go on"),
         Binding("left,p", "previous_step", "Back", id="step.previous", show=False, tooltip="Go to the step before"),
         Binding("escape", "to_map", "Map", id="map", tooltip="Go to the course map"),
         Binding("c", "copy_code", "Copy code", id="card.copy", show=False, tooltip="Copy the card's code"),
-        Binding("space", "page_or_next", "Next page", show=False, id="card.page"),
+        Binding("space", "page_or_next", "Next page", show=False, id="card.page", tooltip="Read on, page by page"),
+        Binding(
+            "greater_than_sign,shift+right",
+            "sideways(1)",
+            "Scroll right",
+            show=False,
+            id="output.sideways.right",
+            tooltip="Scroll wide output to the right",
+        ),
+        Binding(
+            "less_than_sign,shift+left",
+            "sideways(-1)",
+            "Scroll left",
+            show=False,
+            id="output.sideways.left",
+            tooltip="Scroll wide output to the left",
+        ),
     ]
 
-    def __init__(self, step: Step, *, aside: bool = False) -> None:
-        """
-        Args:
-            step: The card to show.
-            aside: Shown on top of an exercise to explain a mistake; escape goes back to the exercise.
-        """
+    aside: ClassVar[bool] = False
+    """Whether it is shown on top of an exercise, to explain a mistake."""
+
+    def __init__(self, step: Step) -> None:
         super().__init__(step)
-        self.aside = aside
         self._code: str | None = None
+        self._answer: tuple[Block, ...] = ()
+        """What is kept back until the learner has made a prediction."""
 
     def body(self) -> ComposeResult:
         with CardScroll(id="card"):
@@ -94,9 +114,17 @@ what it prints below it. Where a card asks you to predict, do it before you run.
         at = next((i for i, block in enumerate(blocks) if isinstance(block, Code) and block.runnable), None)
         code = blocks[at] if at is not None else None
         self._code = code.code if isinstance(code, Code) else None
-        split = len(blocks) if at is None else at + 1
+        question = end_of_question(blocks)
+        split = max(question or 0, 0 if at is None else at + 1) or len(blocks)
         self.query_one("#before", Prose).show([heading(step.title), *blocks[:split]])
-        self.query_one("#after", Prose).show(blocks[split:])
+        self._answer = blocks[split:] if question is not None else ()
+        if self._answer and not self.aside and self.course.progress.setting(self._revealed) is None:
+            run = "F5 runs it. " if self._code else ""
+            hint = Content.assemble(("▸ ", "$text-accent"), ("What do you expect? ", "bold"), f"{run}Space reads on.")
+            self.query_one("#after", Prose).show([Text(hint)])
+        else:
+            self._answer = ()
+            self.query_one("#after", Prose).show(blocks[split:])
         self.query_one(JobPanel).display = False
         for button in ("run", "copy"):
             self.query_one(f"#{button}").display = self._code is not None
@@ -113,13 +141,31 @@ what it prints below it. Where a card asks you to predict, do it before you run.
             return self._code is not None
         if action == "stop":
             return self.course.job is not None
+        if action == "sideways":
+            return self.is_mounted and self.query_one(JobPanel).display
         return not (self.aside and action in ("next_step", "previous_step"))
 
-    def action_to_map(self) -> None:
-        if self.aside:
-            self.dismiss()
-        else:
-            super().action_to_map()
+    @property
+    def _revealed(self) -> str:
+        """The name under which is kept that the learner has made a prediction on this card."""
+        return f"predicted {self.step.id}"
+
+    def reveal(self) -> bool:
+        """Show what was kept back; returns whether there was something."""
+        answer, self._answer = self._answer, ()
+        if answer:
+            self.course.progress.set(self._revealed, "yes")
+            self.query_one("#after", Prose).show(answer)
+        return bool(answer)
+
+    def action_reveal_or_next(self) -> None:
+        if self.reveal():
+            self.call_after_refresh(self.query_one("#card", CardScroll).scroll_end, animate=False)
+        elif not self.aside:
+            self.action_next_step()
+
+    def action_sideways(self, direction: int) -> None:
+        self.query_one(JobPanel).output.scroll_sideways(direction)
 
     def action_next_step(self) -> None:
         self._stop_quietly()
@@ -133,8 +179,8 @@ what it prints below it. Where a card asks you to predict, do it before you run.
         card = self.query_one("#card", CardScroll)
         if card.scroll_offset.y < card.max_scroll_y:
             card.scroll_page_down()
-        elif not self.aside:
-            self.action_next_step()
+        else:
+            self.action_reveal_or_next()
 
     def action_copy_code(self) -> None:
         if self._code:
@@ -164,7 +210,12 @@ what it prints below it. Where a card asks you to predict, do it before you run.
         if step is not self.step or not self.is_attached:
             return
         panel.end(run_summary(result, panel.printed))
-        panel.output.scroll_home(animate=False)
+        if ended_well(result):
+            self.reveal()
+            panel.output.scroll_home(animate=False)
+        else:
+            # What went wrong is said last.
+            panel.output.scroll_end(animate=False)
         self.call_after_refresh(self._show_output)
 
     def _show_output(self) -> None:
@@ -172,3 +223,32 @@ what it prints below it. Where a card asks you to predict, do it before you run.
         panel.scroll_visible(animate=False)
         if panel.is_cut:
             panel.output.focus(scroll_visible=False)
+
+
+class AsideScreen(LessonScreen):
+    """A card on top of an exercise, to explain a mistake."""
+
+    aside = True
+    EXPLAINS = "The card that explains what the check found. Escape goes back to your code.\n"
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "back_to_code", "Back to your code", id="back.code", tooltip="Go back to your code"),
+    ]
+
+    def action_back_to_code(self) -> None:
+        self.dismiss()
+
+
+def end_of_question(blocks: Sequence[Block]) -> int | None:
+    """The index after the paragraph that asks for a prediction and the code or picture below it, if there is one."""
+    asked = (i for i, block in enumerate(blocks) if isinstance(block, Text) and _asks(block.content))
+    at = next(asked, None)
+    if at is None:
+        return None
+    below = at + 1
+    return below + (below < len(blocks) and isinstance(blocks[below], Code))
+
+
+def _asks(content: Content) -> bool:
+    return any(
+        content.plain[span.start : span.end].startswith(PREDICT) and span.style == STRONG for span in content.spans
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import TextArea
 
 from course.app.syntax import editor_theme
@@ -18,7 +19,9 @@ class Editor(TextArea, inherit_bindings=False):
 
     # F6 and F7 check and give a hint here.
     BINDINGS = [  # noqa: RUF012
-        binding for binding in TextArea.BINDINGS if isinstance(binding, Binding) and binding.key not in ("f6", "f7")
+        *(binding for binding in TextArea.BINDINGS if isinstance(binding, Binding) and binding.key not in ("f6", "f7")),
+        Binding("ctrl+home", "document_start", "To the first line", show=False, id="editor.start"),
+        Binding("ctrl+end", "document_end", "To the last line", show=False, id="editor.end"),
     ]
 
     class Settled(Message):
@@ -45,8 +48,8 @@ class Editor(TextArea, inherit_bindings=False):
             show_line_numbers=True,
             max_checkpoints=500,
         )
-        self._loading = False
-        self._pause = self.set_timer(AUTOSAVE_S, self._settle, pause=True)
+        self._pause: Timer | None = None
+        self._wanted: Caret | None = None
 
     def on_mount(self) -> None:
         self.watch(self.app, "theme", self._follow_theme)
@@ -56,26 +59,47 @@ class Editor(TextArea, inherit_bindings=False):
         self.register_theme(editor_theme(name, self.app.theme_variables))
         self.theme = name
 
-    def load(self, text: str) -> None:
-        """Show another text, without its being taken for something that was typed."""
-        self._loading = True
+    def load(self, text: str, caret: Caret | None = None) -> None:
+        """Show another text, with the caret and scrolled as it says; at the beginning without it."""
         self.load_text(text)
-        self.call_later(self._loaded)
+        caret = caret or Caret()
+        self.move_cursor((caret.row, caret.column))
+        self._wanted = caret
+        self._scroll_as_wanted()
 
-    def _loaded(self) -> None:
-        self._loading = False
+    def on_resize(self) -> None:
+        # A pane that isn't shown has no size to scroll in.
+        self._scroll_as_wanted()
+
+    def _scroll_as_wanted(self) -> None:
+        width = self.scrollable_content_region.width - self.gutter_width
+        if self._wanted is None or width <= 0:
+            return
+        caret, self._wanted = self._wanted, None
+        # A line that fits is shown from its beginning.
+        column = 0 if caret.column < width else caret.scroll_x
+        self.call_after_refresh(self.scroll_to, column, caret.scroll_y, animate=False, force=True)
 
     def on_text_area_changed(self) -> None:
-        if not self._loading:
-            self._pause.reset()
-            self._pause.resume()
+        # A timer that has run once can't be started again, so that each change begins a new one.
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(AUTOSAVE_S, self._settle)
 
     def on_blur(self) -> None:
         self._settle()
 
     def _settle(self) -> None:
-        self._pause.pause()
+        if self._pause is not None:
+            self._pause.stop()
+            self._pause = None
         self.post_message(self.Settled())
+
+    def action_document_start(self) -> None:
+        self.move_cursor((0, 0))
+
+    def action_document_end(self) -> None:
+        self.move_cursor(self.document.end)
 
     def on_key(self, event: events.Key) -> None:
         # TextArea's own handling of a key comes after this, unless the default is prevented.

@@ -14,8 +14,10 @@ from textual.widget import Widget
 
 from course.app.widgets.output import OutputView
 
+NOTHING = Content("")
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 TICK_S = 0.1
+WIDE_HINT = "  ·  > scrolls right"
 
 
 class StatusLine(Widget):
@@ -92,13 +94,18 @@ class JobPanel(Vertical):
         """The job printed something."""
         self._pending.append(chunk)
 
-    def end(self, summary: Content) -> None:
+    def end(self, summary: Content = NOTHING) -> None:
         """The job has ended; `summary` says how."""
         if self._timer:
             self._timer.pause()
         self._draw()
         self.output.finish()
-        self.status.text = summary
+        self.tell(summary)
+
+    def tell(self, summary: Content) -> None:
+        """Say how the job ended, and how the rest of a line is reached that is wider than the output."""
+        hint = Content.styled(WIDE_HINT, "$foreground 60%") if self.output.is_wide else Content("")
+        self.status.text = summary + hint
 
     @property
     def printed(self) -> bool:
@@ -108,15 +115,12 @@ class JobPanel(Vertical):
     @property
     def is_cut(self) -> bool:
         """Whether what was printed needs scrolling to be read."""
-        return self._needs_sideways() or self.output.line_count > self.output.size.height
-
-    def _needs_sideways(self) -> bool:
-        return self.output.virtual_size.width > self.output.size.width - 2
+        return self.output.is_wide or self.output.line_count > self.output.size.height
 
     def _grow(self) -> None:
         if self._grows_to is not None:
             rows = min(max(self.output.line_count, 1), self._grows_to)
-            self.output.styles.height = rows + int(self._needs_sideways() and self.output.size.width > 0)
+            self.output.styles.height = rows + int(self.output.is_wide)
 
     def _draw(self) -> None:
         if self._pending:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from textual.actions import SkipAction
 from textual.binding import Binding
 from textual.widgets import Log
 
@@ -11,13 +12,13 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 
 
 class OutputView(Log):
-    """Lines of a program's output. Wide lines scroll sideways, so that PyTorch's tables stay tables."""
+    """Lines of a program's output. Wide lines scroll sideways, so that tables stay tables."""
 
     BINDINGS = [  # noqa: RUF012
         Binding("j", "scroll_down", "Scroll down", show=False, id="output.down"),
         Binding("k", "scroll_up", "Scroll up", show=False, id="output.up"),
-        Binding("h", "scroll_left", "Scroll left", show=False, id="output.left"),
-        Binding("l", "scroll_right", "Scroll right", show=False, id="output.right"),
+        Binding("left,h", "sideways(-1)", "Scroll left", show=False, id="output.left"),
+        Binding("right,l", "sideways(1)", "Scroll right", show=False, id="output.right"),
     ]
     DEFAULT_CSS = """
     OutputView {
@@ -59,6 +60,22 @@ class OutputView(Log):
                 self._lines[-1] = ""
                 self._render_line_cache.discard(len(self._lines) - 1)
             self.write(last, scroll_end=self._follows)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a line is wider than what is seen of it."""
+        seen = self.scrollable_content_region.width
+        return 0 < seen < self.virtual_size.width
+
+    def scroll_sideways(self, direction: int) -> None:
+        """Scroll by half of the width, to the right (1) or to the left (-1)."""
+        step = max(self.scrollable_content_region.width // 2, 1)
+        self.scroll_to(x=self.scroll_x + direction * step, animate=False, force=True)
+
+    def action_sideways(self, direction: int) -> None:
+        if not self.is_wide:
+            raise SkipAction  # the key is free for what the screen does with it
+        self.scroll_sideways(direction)
 
     def finish(self) -> None:
         """The program has ended: show what was kept back."""
