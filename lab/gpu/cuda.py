@@ -13,7 +13,7 @@ import torch
 from lab.gpu import dispatch, streams
 from lab.gpu.costs import PREFIX
 from lab.gpu.device import card, clock, memory, timeline
-from lab.gpu.errors import refusing
+from lab.gpu.errors import NotSimulated, refusing
 from lab.gpu.factories import indexed
 from lab.gpu.timeline import Work
 
@@ -74,6 +74,16 @@ WORK_AS_THEY_ARE = frozenset(
         "default_generators",
     }
 )
+
+
+class TensorType(type):
+    """torch.cuda.FloatTensor and its kin: old names for a dtype on the GPU, still used with isinstance."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, torch.Tensor) and value.type() == f"torch.cuda.{cls.__name__}"
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise NotSimulated(f"the old constructor torch.cuda.{cls.__name__} (use torch.tensor or torch.empty)")
 
 
 def get_device_properties(device: Any = None) -> Properties:
@@ -186,9 +196,7 @@ def install() -> None:
     cuda._sleep = spin
     cuda._compile_kernel = refusing("torch.cuda._compile_kernel")
     for kind in ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"):
-        setattr(
-            cuda, f"{kind}Tensor", refusing(f"torch.cuda.{kind}Tensor, an old constructor (torch.tensor has it all)")
-        )
+        setattr(cuda, f"{kind}Tensor", TensorType(f"{kind}Tensor", (), {"__module__": "torch.cuda"}))
     module_of = torch.get_device_module
 
     def get_device_module(device: Any = None) -> Any:
@@ -222,7 +230,7 @@ def refuse_the_rest(module: types.ModuleType, prefix: str) -> None:
         known = name in REPLACED or name in WORK_AS_THEY_ARE
         if known or not callable(value) or name.endswith(("Tensor", "Storage")) or isinstance(value, types.ModuleType):
             continue
-        setattr(module, name, refusing(f"{prefix}.{name}"))
+        setattr(module, name, refusing(f"{prefix}.{name}", value))
 
 
 def install_accelerator() -> None:

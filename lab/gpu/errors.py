@@ -20,8 +20,14 @@ class UnsupportedTorch(RuntimeError):
     """This torch is older than the lab can work with, or its internals have moved."""
 
 
-def refusing(call: str) -> Callable[..., Any]:
-    """A stand-in for a function or class that isn't simulated."""
+def refusing(call: str, original: Any = None) -> Any:
+    """A stand-in for a function that isn't simulated, or for a class: then one can still ask isinstance."""
+    if isinstance(original, type):
+        return type(original.__name__, (original,), {"__module__": original.__module__, "__new__": _refuse(call)})
+    return _refuse(call)
+
+
+def _refuse(call: str) -> Callable[..., Any]:
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise NotSimulated(call)

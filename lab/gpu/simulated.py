@@ -133,7 +133,7 @@ def refuse_nccl() -> None:
 def refuse_what_needs_a_driver() -> None:
     torch.compile = refusing("torch.compile")
     torch.export.export = refusing("torch.export.export")
-    torch.nn.DataParallel = refusing("torch.nn.DataParallel")  # type: ignore[misc,assignment]
+    torch.nn.DataParallel = refusing("torch.nn.DataParallel", torch.nn.DataParallel)  # type: ignore[misc]
     refuse_nccl()
     triton = sys.modules.get("triton.runtime.jit")
     if triton is not None:

@@ -218,6 +218,17 @@ def test_an_index_on_the_gpu_does_not_fit_a_tensor_on_the_cpu():
         torch.ones(3)[torch.tensor([0], device="cuda")]
 
 
+def test_one_may_ask_for_classes_that_are_not_simulated():
+    a = torch.ones(2, device="cuda")
+    assert isinstance(a, torch.cuda.FloatTensor)
+    assert not isinstance(a.half(), torch.cuda.FloatTensor)
+    assert a.type(torch.cuda.HalfTensor).dtype == torch.float16
+    net = nn.Linear(3, 2)
+    assert not isinstance(net, nn.DataParallel)
+    assert torch.func.functional_call(net, dict(net.named_parameters()), (torch.ones(4, 3),)).shape == (4, 2)
+    assert not isinstance(a, torch.cuda.CUDAGraph)
+
+
 def test_other_devices_than_these_two_are_reached():
     assert torch.ones(2, device="cuda").to("meta").device.type == "meta"
 
