@@ -1,7 +1,8 @@
 """Turns what learner code returned into plain JSON data, by exact type, so that nothing of it can act where it is read.
 
-Numbers, strings, lists and dictionaries stay what they are. Anything else becomes a dictionary with one key that begins
-with "$": what a tensor, a DataLoader or a profiler can tell about itself, or just the name of the type.
+Numbers, strings, lists and dictionaries stay what they are, and numpy's numbers become Python's. Anything else
+becomes a dictionary with one key that begins with "$": what a tensor, a DataLoader or a profiler can tell about itself,
+or just the name of the type.
 A learner's own key that begins with "$" gets a second one, so that it can't be taken for one of these.
 """
 
@@ -16,6 +17,10 @@ MAX_ITEMS = 50_000
 MAX_TEXT = 100_000
 MAX_ROWS = 2_000
 JSON_INT = 2**63
+NUMPY_NUMBERS = (
+    *("bool_", "float16", "float32", "float64"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+)
 
 
 def plain(value: object) -> Any:
@@ -44,6 +49,9 @@ class _Plain:
             return self.convert_list(value, depth)
         if isinstance(value, dict) and kind is dict and all(type(key) is str for key in value):
             return self.convert_dict(value, depth)
+        number = _of_numpy(value)
+        if number is not None:
+            return self.convert(number, depth)
         return _told_by_torch(value) or {"$other": type_name(value)}
 
     def convert_list(self, value: list[object] | tuple[object, ...], depth: int) -> Any:
@@ -58,6 +66,18 @@ class _Plain:
             _text("$" + key if key.startswith("$") else key): self.convert(item, depth + 1)
             for key, item in value.items()
         }
+
+
+def _of_numpy(value: object) -> bool | int | float | None:
+    """The Python number in one of numpy's scalars; None for anything else, also for a class derived from one."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not any(type(value) is getattr(numpy, name, None) for name in NUMPY_NUMBERS):
+        return None
+    try:
+        number = value.item()  # type: ignore[attr-defined]
+    except Exception:
+        return None
+    return number if type(number) in (bool, int, float) else None  # or it isn't numpy's any more
 
 
 def _text(value: str) -> Any:

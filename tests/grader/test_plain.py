@@ -56,9 +56,39 @@ def test_anything_else_is_only_named(value: object, name: str) -> None:
     assert plain(value) == {"$other": name}
 
 
-def test_a_numpy_scalar_is_not_a_number() -> None:
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [("float64", 1.5), ("float32", 0.5), ("float16", 2.0), ("int64", -7), ("int8", 3), ("uint64", 9), ("bool_", True)],
+)
+def test_a_numpy_number_is_the_number(kind: str, number: float) -> None:
     numpy = pytest.importorskip("numpy")
-    assert plain(numpy.float64(1.0)) == {"$other": "numpy.float64"}
+    told = plain({"median_s": [getattr(numpy, kind)(number)]})
+    assert told == {"median_s": [number]}
+    assert type(told["median_s"][0]) is type(number)
+
+
+def test_a_numpy_number_has_the_limits_of_a_number() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert plain(numpy.float32("nan")) == {"$float": "nan"}
+    assert plain(numpy.uint64(2**64 - 1)) == {"$big_int": 64}
+
+
+def test_a_class_made_of_a_numpy_number_is_not_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    numpy = pytest.importorskip("numpy")
+
+    class Trap(numpy.float64):
+        def item(self) -> object:
+            raise SystemExit(0)
+
+    assert plain(Trap(1.0))["$other"].endswith("Trap")
+    assert plain(numpy.longdouble(1.0)) == {"$other": "numpy.longdouble"}
+
+    class NoNumber:
+        def item(self) -> object:
+            return self
+
+    monkeypatch.setattr(numpy, "float64", NoNumber)
+    assert plain(NoNumber())["$other"].endswith("NoNumber")
 
 
 def test_a_learners_own_dollar_key_is_told_apart() -> None:
