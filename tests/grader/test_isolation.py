@@ -10,11 +10,15 @@ import pytest
 
 from grader import isolation
 from grader.isolation import probe
+from grader.runner.protocol import Returned
+from grader.runner.warm import WarmRunner
+from tests.grader.conftest import linux_only, request
 
 
 def test_every_layer_is_reported_and_a_missing_one_has_a_fix() -> None:
     layers = probe()
     assert [layer.name for layer in layers] == [
+        "files and network",
         "bubblewrap",
         "Landlock",
         "seccomp",
@@ -24,6 +28,35 @@ def test_every_layer_is_reported_and_a_missing_one_has_a_fix() -> None:
     ]
     assert all(layer.detail for layer in layers)
     assert all(layer.available or layer.fix for layer in layers)
+
+
+def test_every_layer_that_works_says_whether_it_is_used() -> None:
+    used = {layer.name: layer.detail.partition(":")[0] for layer in probe() if layer.available}
+    assert set(used.values()) <= {"used", "available, not used yet"}
+    for name in ("bubblewrap", "seccomp", "user namespaces"):
+        assert used.get(name, "available, not used yet") == "available, not used yet"
+    for name in ("Landlock", "orphan adoption", "resource limits"):
+        assert used.get(name, "used") == "used"
+
+
+def test_nobody_is_told_that_files_and_network_are_kept_apart() -> None:
+    rights = probe()[0]
+    assert not rights.available
+    assert "runs with your rights" in rights.detail
+
+
+@linux_only
+def test_the_limits_that_are_called_used_are_those_of_a_run(forking: WarmRunner, tmp_path: Path) -> None:
+    source = """
+        import resource as r
+        def f():
+            limits = {"memory": r.RLIMIT_DATA, "file size": r.RLIMIT_FSIZE}
+            return [name for name, limit in limits.items() if r.getrlimit(limit)[0] != r.RLIM_INFINITY]
+    """
+    report = forking.run(request(source, tmp_path / "exercise.py")).report
+    assert isinstance(report, Returned)
+    layer = next(layer for layer in probe() if layer.name == "resource limits")
+    assert layer.detail == f"used: {', '.join(report.value)}"
 
 
 def test_probing_leaves_this_process_as_it_was() -> None:
@@ -43,7 +76,7 @@ def test_a_bubblewrap_that_fails_is_not_called_available(tmp_path: Path, monkeyp
     (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n")
     (tmp_path / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    layer = probe()[0]
+    layer = next(layer for layer in probe() if layer.name == "bubblewrap")
     assert not layer.available
     assert "No permissions" in layer.detail
 
