@@ -10,7 +10,7 @@ import msgspec
 from grader.mistakes import Mistake, mistake
 from grader.verdict import Gpu, Status
 
-__all__ = ["Mistake", "Seen", "SubmissionFailed", "Workload", "approx", "mistake", "workload"]
+__all__ = ["Mistake", "Seen", "SubmissionFailed", "Workload", "approx", "mistake", "named", "workload"]
 
 
 class SubmissionFailed(Exception):
@@ -53,6 +53,23 @@ class Seen(msgspec.Struct, frozen=True):
             if (what is None or event.get("what") == what)
             and all(name in event and event[name] == value for name, value in match.items())
         ]
+
+
+def named(value: Any) -> str:
+    """What a value as lab.plain wrote it is, for a message about one of the wrong type."""
+    kinds = {bool: "a bool", int: "an int", float: "a float", str: "text", list: "a list or tuple"}
+    if value is None:
+        return "nothing (None)"
+    if type(value) is not dict:
+        return kinds.get(type(value), type(value).__name__)
+    name, told = next(iter(value.items()), ("", None))
+    if len(value) != 1 or not name.startswith("$") or name.startswith("$$"):
+        return "a dictionary"
+    if name in ("$float", "$other"):
+        return f"{told}" if name == "$float" else f"an object of type {told}"
+    tensor = "a tensor (take its value with .item())"
+    of_torch = {"$loader": "a DataLoader", "$profile": "a profiler", "$tensor": tensor}
+    return of_torch.get(name, "something too large")
 
 
 class approx:  # noqa: N801  reads like pytest's

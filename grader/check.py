@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
-from grader.errors import CheckFault, GraderError, SubmissionNotFound, UnknownExercise
+from grader.errors import CheckFault, GraderError, SeedOutOfRange, SubmissionNotFound, UnknownExercise
 from grader.runner.cancellation import Cancellation
 from grader.runner.warm import WarmRunner
 from grader.verdict import CheckResult, Gpu, Status, Verdict
@@ -52,13 +52,15 @@ def check(
 
     A quiz needs no runner, since none of its answers is run.
 
-    Raises UnknownExercise, SubmissionNotFound, CheckFault, Cancelled or RunnerUnavailable; whatever the file
-    contains and does, there is a verdict.
+    Raises UnknownExercise, SubmissionNotFound, SeedOutOfRange, CheckFault, Cancelled or RunnerUnavailable; whatever
+    the file contains and does, there is a verdict.
     """
     from grader.quiz import grade_quiz, is_quiz, quiz_ids
 
     began_s = monotonic()
     seed = secrets.randbelow(SEEDS) if seed is None else seed
+    if type(seed) is not int or not 0 <= seed < SEEDS:
+        raise SeedOutOfRange(f"{seed} can't be the seed of a verdict. A seed is a whole number from 0 to {SEEDS - 1}.")
     file = checks.joinpath(*_lesson_and_name(exercise, "test_{}.py"))
     if not is_quiz(exercise) and not file.is_file():
         raise UnknownExercise(_unknown(exercise, [*exercise_ids(checks), *quiz_ids()]))

@@ -13,6 +13,10 @@ class SubmissionNotFound(GraderError):
     """There is no file to check."""
 
 
+class SeedOutOfRange(GraderError):
+    """A seed that no verdict can have."""
+
+
 class CheckFault(GraderError):
     """The checks of an exercise are themselves broken."""
 

@@ -6,11 +6,13 @@ import signal
 import unicodedata
 from pathlib import Path
 
-from grader.api import SubmissionFailed
-from grader.runner.protocol import Call, Finished, Frame, Limits, Raised, Request, Returned
+from grader.api import SubmissionFailed, Workload
+from grader.runner.child import OWN_FAULT
+from grader.runner.protocol import Call, Finished, Frame, Limits, Raised, Returned, Script
 from grader.runner.run import Outcome
 from grader.verdict import Status
 
+OURS = "This is a fault of the course, not of yours: please report it."
 MAX_LINES = 12
 MAX_MESSAGE = 3_000
 
@@ -20,7 +22,7 @@ def printable(text: str) -> str:
     return "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\ufffd" for c in text)
 
 
-def failure(outcome: Outcome, request: Request, limits: Limits) -> SubmissionFailed | None:
+def failure(outcome: Outcome, request: Call | Script, limits: Limits) -> SubmissionFailed | None:
     """Why this run brought no value, or None if it did."""
     if outcome.end == "ended" and isinstance(outcome.report, Returned | Finished):
         expected = Returned if isinstance(request, Call) else Finished
@@ -30,7 +32,16 @@ def failure(outcome: Outcome, request: Request, limits: Limits) -> SubmissionFai
     return SubmissionFailed(status, printable(message)[:MAX_MESSAGE])
 
 
-def _explain(outcome: Outcome, request: Request, limits: Limits) -> tuple[Status, str]:
+def not_expected(outcome: Outcome, workload: Workload) -> SubmissionFailed:
+    """Why there is nothing to compare a submission with, though none of its code had a part in that."""
+    if isinstance(outcome.report, Raised):
+        why = f"{outcome.report.error}: {_shortened(outcome.report.text)}"
+    else:
+        why = f"it took more than {outcome.duration_s:.0f} seconds" if outcome.end == "timeout" else outcome.end
+    return SubmissionFailed("error", f"What to expect of {workload.name} could not be measured ({why}). {OURS}")
+
+
+def _explain(outcome: Outcome, request: Call | Script, limits: Limits) -> tuple[Status, str]:
     subject = f"`{request.function}`" if isinstance(request, Call) else "Your program"
     if outcome.end == "timeout":
         return "timeout", (
@@ -57,6 +68,11 @@ def _explain(outcome: Outcome, request: Request, limits: Limits) -> tuple[Status
     code = outcome.exit_code
     if code is not None and code < 0:
         return "crashed", killed(-code)
+    if code == OWN_FAULT:
+        return "crashed", (
+            f"The process for your code ended before it could begin (exit code {code}). {OURS} "
+            "Unless your code itself ends with this exit code: let the function return its result instead."
+        )
     return "crashed", (
         "Your code ended the process before there was a result (os._exit, or the like). "
         "Let the function return its result instead."
@@ -77,7 +93,7 @@ def killed(number: int) -> str:
     return f"Your code was ended by {name}. Let the function return its result instead."
 
 
-def _raised(raised: Raised, request: Request) -> str:
+def _raised(raised: Raised, request: Call | Script) -> str:
     file = Path(request.path).name
     where = _where(raised.frames, file)
     error = f"{raised.error}: {_shortened(raised.text)}" if raised.text else raised.error
@@ -92,8 +108,10 @@ def _raised(raised: Raised, request: Request) -> str:
         return f"{file} stopped with an error while it was being loaded: {error}{where}"
     if raised.stage == "bind":
         return f"{function} can't be called as the task asks ({error}). Keep the parameters that the file came with."
+    if raised.stage == "start":
+        return f"The process for your code could not be set up: {_sentence(error)} {OURS}"
     if raised.stage == "build":
-        return f"The exercise could not set up what it measures: {error}. This is a fault of the course, not of yours."
+        return f"The exercise could not set up what it measures: {_sentence(error)} {OURS}"
     if raised.stage == "then":
         return f"{function} returned, but using what it returned failed: {error}{where}"
     if raised.stage == "observe":
@@ -116,6 +134,10 @@ def _where(frames: list[Frame], file: str) -> str:
         if frame.code:
             lines.append(f"    {frame.code}")
     return "".join(f"\n{line}" for line in lines)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _shortened(text: str) -> str:

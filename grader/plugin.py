@@ -12,9 +12,9 @@ import pytest
 
 from grader.api import Mistake, Seen, SubmissionFailed, Workload
 from grader.errors import Cancelled, CheckFault, GraderError
-from grader.feedback import failure, printable
+from grader.feedback import failure, not_expected, printable
 from grader.runner.cancellation import Cancellation
-from grader.runner.protocol import Argument, BuiltArgument, Call, Finished, Limits, Request, Returned, Script
+from grader.runner.protocol import Argument, BuiltArgument, Call, Expect, Finished, Limits, Returned, Script
 from grader.runner.run import Outcome
 from grader.runner.warm import WarmRunner
 from grader.verdict import CheckResult, Gpu, Status
@@ -41,10 +41,11 @@ class Submission:
         self._cancellation = cancellation
         self._on_output = on_output or (lambda _: None)
         self._seen: dict[bytes, Seen | SubmissionFailed] = {}
+        self._expected: dict[bytes, Any] = {}
         self._unusable: SubmissionFailed | None = None
 
     def give_up(self, reason: SubmissionFailed) -> None:
-        """Let every run fail for this reason: the file isn't even text."""
+        """Let every further run fail for this reason."""
         self._unusable = reason
 
     def call(
@@ -72,11 +73,32 @@ class Submission:
         )
         return self._run_once(request, Limits(time_s=time_limit_s))
 
+    def expected(self, workload: Workload, *, time_limit_s: float = 60.0) -> Any:
+        """What a right answer for this workload is compared with, measured in a process without the submission.
+
+        Ask for it before the call, so that not even what a submission leaves behind can have a part in it.
+        """
+        if self._unusable is not None:
+            raise self._unusable
+        request = Expect(_built(workload, self.seed))
+        key = msgspec.json.encode(request)
+        if key not in self._expected:
+            outcome = self._runner.run(request, Limits(time_s=time_limit_s), lambda _: None, self._cancellation)
+            if outcome.end == "cancelled":
+                raise Cancelled("The check was cancelled.")
+            self.gpu = outcome.gpu
+            report = outcome.report
+            self._expected[key] = report.value if isinstance(report, Returned) else not_expected(outcome, workload)
+        expected = self._expected[key]
+        if isinstance(expected, SubmissionFailed):
+            raise expected
+        return expected
+
     def run(self, *, time_limit_s: float = 60.0) -> Seen:
         """Run the whole file as a program. Raises SubmissionFailed if it doesn't come to its end with exit code 0."""
         return self._run_once(Script(self.path, self.source, self.seed), Limits(time_s=time_limit_s))
 
-    def _run_once(self, request: Request, limits: Limits) -> Seen:
+    def _run_once(self, request: Call | Script, limits: Limits) -> Seen:
         if self._unusable is not None:
             raise self._unusable
         key = msgspec.json.encode((request, limits))
@@ -87,12 +109,14 @@ class Submission:
             raise seen
         return seen
 
-    def _run(self, request: Request, limits: Limits) -> Seen | SubmissionFailed:
+    def _run(self, request: Call | Script, limits: Limits) -> Seen | SubmissionFailed:
         outcome = self._runner.run(request, limits, self._on_output, self._cancellation)
         if outcome.end == "cancelled":
             raise Cancelled("The check was cancelled.")
         self.gpu = outcome.gpu
         failed = failure(outcome, request, limits)
+        if failed is not None and failed.status == "timeout":
+            self.give_up(failed)  # nobody wants to wait for the same loop again
         return failed if failed is not None else _seen(outcome)
 
 

@@ -27,7 +27,7 @@ def profile_one_step(step) -> profile:
 if __name__ == "__main__":
     from lab.workloads import build
 
-    step = build("training_step", seed=1, reads_loss=False, evaluates=False)
+    step = build("training_step", seed=1, reads_loss=False, varies=False)
     rows = profile_one_step(step).key_averages()
     print(f"{'':44} {'calls':>5} {'Self CUDA':>12}")
     for row in sorted(rows, key=lambda row: -row.self_device_time_total)[:12]:

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,7 @@ from grader.runner.protocol import (
     BuiltArgument,
     Call,
     Errand,
+    Expect,
     Finished,
     Raised,
     Report,
@@ -40,22 +42,50 @@ from grader.runner.protocol import (
     frame_report,
 )
 
+OWN_FAULT = 70  # the exit code of a process that couldn't even read what it was for
 PACKAGES = str(Path(__file__).parents[2])
 
 
 def carry_out(start: Start, files: list[int], equipment: Equipment) -> NoReturn:
     """Run what the request file asks for, write the report, and end this process."""
+    exit_code = OWN_FAULT
     try:
         request_file, output, report_pipe = files
         os.set_inheritable(report_pipe, False)
-        _settle_in(start, output)
-        with open(request_file, encoding="utf-8") as file:  # noqa: PTH123  a file descriptor
-            errand = msgspec.json.decode(file.read(), type=Errand)
-        report = _run(errand.request, equipment)
-        _flush()
-        _write_report(report_pipe, errand.nonce, report)
+        request, nonce_pipe = _read_errand(request_file)
+        exit_code = 0  # from here on there is a report, or something of the learner's prevented it: a failure as well
+        _write_report(report_pipe, nonce_pipe, _report_of(request, start, output, equipment))
+    except BaseException:
+        if exit_code == OWN_FAULT:
+            traceback.print_exc()  # to the warm process's stderr
     finally:
-        os._exit(0)  # whatever happened: without a report this is a failure
+        os._exit(exit_code)
+
+
+def _read_errand(request_file: int) -> tuple[Request, int]:
+    """What to do, and a pipe with the nonce in it: while learner code runs, no variable of its callers holds that."""
+    with open(request_file, encoding="utf-8") as file:
+        errand = msgspec.json.decode(file.read(), type=Errand)
+    nonce_pipe, inlet = os.pipe()
+    os.write(inlet, errand.nonce.encode())
+    os.close(inlet)
+    return errand.request, nonce_pipe
+
+
+def _report_of(request: Request, start: Start, output: int, equipment: Equipment) -> Report:
+    try:
+        _settle_in(start, output)
+        if isinstance(request, Expect):
+            return _measure(request.workload, equipment)
+        _prepare(request, equipment)
+    except Exception as error:
+        return raised("start", error, "")
+    try:
+        return _run_script(request, equipment) if isinstance(request, Script) else _run_call(request, equipment)
+    except BaseException as error:
+        return raised("observe", error, request.path)
+    finally:
+        _flush()
 
 
 def _settle_in(start: Start, output: int) -> None:
@@ -108,7 +138,8 @@ def _flush() -> None:
             stream.flush()
 
 
-def _write_report(pipe: int, nonce: str, report: Report) -> None:
+def _write_report(pipe: int, nonce_pipe: int, report: Report) -> None:
+    nonce = os.read(nonce_pipe, 1024).decode()
     try:
         data = frame_report(nonce, report)
     except Exception as error:  # what was observed can't be written as JSON
@@ -121,7 +152,7 @@ def _write_report(pipe: int, nonce: str, report: Report) -> None:
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
-def _run(request: Request, equipment: Equipment) -> Report:
+def _prepare(request: Call | Script, equipment: Equipment) -> None:
     if sys.platform == "linux":
         import multiprocessing
 
@@ -134,9 +165,16 @@ def _run(request: Request, equipment: Equipment) -> Report:
         sys.path.append(PACKAGES)
     if request.seed is not None:
         equipment.seed_everything(request.seed)
-    if isinstance(request, Script):
-        return _run_script(request, equipment)
-    return _run_call(request, equipment)
+
+
+def _measure(workload: BuiltArgument, equipment: Equipment) -> Report:
+    """What is expected of this workload; no line of a learner's is run in this process."""
+    began = monotonic()
+    try:
+        value = equipment.plain(equipment.expect(workload.name, workload.seed, workload.params))
+        return Returned(value, None, [], monotonic() - began)
+    except BaseException as error:
+        return raised("expect", error, "")
 
 
 def _run_script(request: Script, equipment: Equipment) -> Report:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic, sleep  # taken now: the simulated GPU replaces those of the time module
 
@@ -120,23 +120,27 @@ def reap() -> tuple[dict[int, int], bool]:
         ended[pid] = os.waitstatus_to_exitcode(status)
 
 
-def end_all(child: int, patience_s: float = 10.0) -> dict[int, int]:
+def end_all(
+    child: int, ended: Mapping[int, int] | None = None, *, sparing: int | None = None, patience_s: float = 10.0
+) -> dict[int, int]:
     """Kill the child, its group and all descendants of this process; the exit codes of those that were collected.
 
-    With orphans adopted, having no child means having no descendant, so this ends only when nothing is left.
+    With orphans adopted, having no child means having no descendant, so this ends only when nothing is left but
+    the process to be spared, if there is one, and what came from that. `ended` are those collected before.
     Raises TimeoutError when processes appear faster than they can be killed.
     """
-    ended: dict[int, int] = {}
+    ended = dict(ended or {})
     give_up_s = monotonic() + patience_s
     kill_session(child)
     while True:
         collected, any_left = reap()
         ended |= collected
-        if not any_left:
+        spared = set() if sparing is None or sparing in ended else {sparing, *descendants(sparing)}
+        if not any_left or (spared and child in ended and not set(descendants(os.getpid())) - spared):
             return ended
         if monotonic() > give_up_s:
             raise TimeoutError
-        living = descendants(os.getpid())
+        living = [pid for pid in descendants(os.getpid()) if pid not in spared]
         for pid in living:  # stopped first, so that none can fork while the others are being killed
             kill(pid, signal.SIGSTOP)
         for pid in living:

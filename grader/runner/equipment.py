@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Protocol, cast
 
+from grader.errors import RunnerUnavailable
 from grader.verdict import Gpu
 
 
@@ -18,6 +19,7 @@ class Equipment(Protocol):
     def finish_observing(self) -> list[dict[str, Any]]: ...
     def build(self, name: str, seed: int, params: dict[str, Any]) -> object: ...
     def finish_workload(self, name: str, returned: object, seed: int, params: dict[str, Any]) -> object: ...
+    def expect(self, name: str, seed: int, params: dict[str, Any]) -> object: ...
     def plain(self, value: object) -> Any: ...
 
 
@@ -27,8 +29,12 @@ def equipment(module: str) -> Equipment:
 
 def use() -> Gpu:
     import lab.gpu
+    from lab.gpu.errors import UnsupportedTorch
 
-    gpu = lab.gpu.use()
+    try:
+        gpu = lab.gpu.use()
+    except (lab.gpu.GpuUnavailable, UnsupportedTorch, ValueError) as error:
+        raise RunnerUnavailable(str(error)) from error
     return Gpu(gpu.kind, gpu.name)
 
 
@@ -45,8 +51,9 @@ def warm_up() -> None:
     import torch.utils.benchmark
     import torch.utils.data
 
-    import lab.workloads  # noqa: F401
+    import lab.workloads
 
+    lab.workloads.import_all()  # before learner code could change what they are made of
     if torch.cuda.max_memory_allocated():  # a run starts with a GPU that nobody has used
         torch.cuda.reset_peak_memory_stats()
 
@@ -87,6 +94,12 @@ def finish_workload(name: str, returned: object, seed: int, params: dict[str, An
     import lab.workloads
 
     return lab.workloads.finish(name, returned, seed, **params)
+
+
+def expect(name: str, seed: int, params: dict[str, Any]) -> object:
+    import lab.workloads
+
+    return lab.workloads.expect(name, seed, **params)
 
 
 def plain(value: object) -> Any:

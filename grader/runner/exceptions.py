@@ -27,7 +27,7 @@ def raised(stage: Stage, error: BaseException, path: str) -> Raised:
     text = _text(error)
     if worker := _WORKER.match(text):
         return Raised(stage, type(error).__name__, _of_worker(worker), _frames(_all(error, worker, path)))
-    return Raised(stage, type(error).__name__, text, _frames(_own(error, path)))
+    return Raised(stage, _writable(type(error).__name__), text, _frames(_own(error, path)))
 
 
 def learner_traceback(error: BaseException, path: str) -> str:
@@ -49,9 +49,14 @@ def learner_traceback(error: BaseException, path: str) -> str:
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)[:MAX_TEXT]
+        return _writable(str(error)[:MAX_TEXT])
     except Exception:
         return ""
+
+
+def _writable(text: str) -> str:
+    """A lone surrogate isn't UTF-8, so it couldn't be reported."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _own(error: BaseException, path: str) -> list[traceback.FrameSummary]:

@@ -66,7 +66,13 @@ class Script(msgspec.Struct, frozen=True, tag="script"):
     seed: int | None = None
 
 
-Request = Call | Script
+class Expect(msgspec.Struct, frozen=True, tag="expect"):
+    """Measure a workload where no learner code runs, to compare what a submission says of it."""
+
+    workload: BuiltArgument
+
+
+Request = Call | Script | Expect
 
 
 class Errand(msgspec.Struct, frozen=True):
@@ -102,7 +108,7 @@ class Finished(msgspec.Struct, frozen=True, tag="finished"):
     duration_s: float
 
 
-Stage = Literal["load", "find", "build", "bind", "call", "then", "observe"]
+Stage = Literal["start", "load", "find", "build", "bind", "call", "then", "observe", "expect"]
 
 
 class Raised(msgspec.Struct, frozen=True, tag="raised"):

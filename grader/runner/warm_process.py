@@ -76,7 +76,7 @@ class WarmProcess:
     def _hear_start(self) -> None:
         for news in self.news():
             if isinstance(news, Unable):
-                raise Lost(f"Your code can't be run: {news.message}")
+                raise Lost(news.message)
             if isinstance(news, Ready):
                 self.ready_gpu = news.gpu
 

@@ -7,6 +7,7 @@ and keeps one spare process ready instead. It survives whatever the child does, 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import select
 import shutil
@@ -16,6 +17,7 @@ import sys
 import warnings
 from typing import NoReturn
 
+from grader.errors import GraderError
 from grader.runner.child import carry_out
 from grader.runner.descendants import adopt_orphans, end_all, end_with_parent, reap
 from grader.runner.equipment import Equipment, equipment
@@ -77,6 +79,8 @@ class Zygote:
         self.folder = start.folder
         if self.lab is None:
             self.waiting = start, files
+            if self.spare_pid is None:
+                self._start_spare()
             self._hand_over()
             return
         pid = os.fork()
@@ -103,6 +107,8 @@ class Zygote:
         ended, _ = reap()
         if self.child in ended and self.child is not None:
             self._end_run(self.child, ended)
+        elif self.spare_pid in ended and self.child is not None:
+            self.spare_pid = None  # as above
         elif self.spare_pid in ended:
             self._forget_waiting()
             self._tell(Unable("The process that runs your code ended while it was starting."))
@@ -111,14 +117,14 @@ class Zygote:
 
     def _end_run(self, child: int, ended: dict[int, int]) -> None:
         try:
-            ended = {**end_all(child), **ended}
+            ended = end_all(child, ended, sparing=self.spare_pid)
         except TimeoutError:
             # They fork faster than they die. Ending this process too lets the runner see it and start a fresh one.
             sys.exit(1)
         self.child = None
+        if self.spare_pid in ended:
+            self.spare_pid = None  # whatever it was, the next run starts another one
         self._tell(Ended(ended.get(child, -signal.SIGKILL)))
-        if self.lab is None:
-            self._start_spare()
 
     def _end_everything(self) -> None:
         for pid in (self.child, self.spare_pid):
@@ -178,6 +184,7 @@ class Zygote:
         self.spare.close()
         self.spare, self.spare_pid = None, None
         self._tell(Started(self.child))
+        self._start_spare()  # for the next run; it gets ready during this one
 
 
 def _become_spare(control: int, module: str) -> NoReturn:
@@ -188,6 +195,11 @@ def _become_spare(control: int, module: str) -> NoReturn:
         os._exit(1)
 
 
+def _why(error: Exception) -> str:
+    """Why no code can be run here. Errors of our own say it all."""
+    return str(error) if isinstance(error, GraderError) else f"No code can be run here: {type(error).__name__}: {error}"
+
+
 def serve_as_spare(channel: Channel, module: str) -> None:
     """Get ready, wait for the one run that this process is for, and become it."""
     end_with_parent()
@@ -195,8 +207,10 @@ def serve_as_spare(channel: Channel, module: str) -> None:
         lab = equipment(module)
         gpu = lab.use()
         lab.warm_up()
+        gc.collect()
+        gc.freeze()
     except Exception as error:
-        channel.send(Unable(f"{type(error).__name__}: {error}"))
+        channel.send(Unable(_why(error)))
         return
     channel.send(Ready(gpu))
     lines: list[bytes] = []
@@ -239,8 +253,10 @@ def main() -> None:
                 os.execv(sys.executable, [sys.executable, "-m", "grader.runner.zygote", *sys.argv[1:], "--fresh"])
             lab.warm_up()
         except Exception as error:
-            channel.send(Unable(f"{type(error).__name__}: {error}"))
+            channel.send(Unable(_why(error)))
             return
+        gc.collect()
+        gc.freeze()  # a collection in a fork would else copy every page of torch's
         channel.send(Ready(gpu))
     Zygote(channel, options.equipment, lab).serve()
     os._exit(0)  # torch takes half a second to leave, and there is nothing to clean up

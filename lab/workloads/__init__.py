@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-# Each family is a module with build(seed, **params), and finish(returned, seed, **params) where it has a second half.
+# Each family is a module with build(seed, **params); with finish(returned, seed, **params) where it has a second half;
+# and with expect(seed, **params), which says what a right answer is compared with: what build() makes doesn't know it.
 FAMILIES: Mapping[str, str] = MappingProxyType(
     {
         "queued_matmuls": "lab.workloads.queued_matmuls",
@@ -39,6 +40,22 @@ def finish(name: str, returned: object, seed: int, **params: Any) -> object:
     if not hasattr(family, "finish"):
         raise UnknownWorkload(f"The workload {name!r} has nothing to finish; only build() it.")
     return family.finish(returned, seed, **params)
+
+
+def expect(name: str, seed: int, **params: Any) -> object:
+    """Measure what build() makes of the same seed: plain numbers to compare an answer with.
+
+    For a process of its own, without the code that gives the answer.
+    """
+    family = _family(name)
+    gc.freeze()
+    return family.expect(seed, **params)
+
+
+def import_all() -> None:
+    """Import every family now, before anything is built or measured."""
+    for name in FAMILIES:
+        _family(name)
 
 
 def _family(name: str) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch
 
 SMALLEST_EDGE, LARGEST_EDGE = 256, 8192
+PRODUCT_AT_LEAST_S = 0.001
 
 
 def gpu_seconds(work: Callable[[], object], runs: int = 1) -> float:
@@ -28,12 +29,12 @@ def gpu_seconds(work: Callable[[], object], runs: int = 1) -> float:
 
 
 @functools.cache
-def matmul_edge(at_least_s: float = 0.001) -> int:
-    """The edge of square matrices whose product keeps this GPU busy for at least so long: far above a launch's cost."""
+def matmul_edge() -> int:
+    """The edge of square matrices whose product keeps this GPU busy for at least 1 ms: far above a launch's cost."""
     edge = SMALLEST_EDGE
     while edge < LARGEST_EDGE:
         matrix = torch.ones(edge, edge, device="cuda")
-        if gpu_seconds(lambda factor=matrix: factor @ factor, runs=2) >= at_least_s:  # type: ignore[misc]
+        if gpu_seconds(lambda factor=matrix: factor @ factor, runs=2) >= PRODUCT_AT_LEAST_S:  # type: ignore[misc]
             break
         edge *= 2
     return edge

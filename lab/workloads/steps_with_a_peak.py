@@ -10,33 +10,35 @@ from torch import nn
 from lab import observe
 
 MIB = 2**20
-FEATURES, CLASSES, ROWS_PER_MIB = 32, 10, 256  # a row of 1024 hidden values is 4 KiB
+FEATURES, HIDDEN, CLASSES, ROWS_PER_MIB = 32, 1024, 10, 256  # a row of 1024 hidden values is 4 KiB
+WORDS_PER_MIB = MIB // (4 * FEATURES)
+ACTIVATIONS_MIB = (8, 25)
+NONLINEARITIES = (1, 5)  # each keeps its activations for backward
+EARLIER_BEYOND_THE_PEAK = (1.4, 2.1)
 
 
 class StepWithAPeak:
-    """One step of training a network with a wide hidden layer. Activations and gradients are freed before it ends."""
+    """One step of training a small network on word vectors that stay as they are.
 
-    def __init__(self, seed: int, activations_mib: int) -> None:
+    What the vectors and weights take is there all the time; activations and gradients are freed before a call ends.
+    """
+
+    __slots__ = ("inputs", "labels", "model", "optimizer")
+
+    def __init__(self, seed: int, activations_mib: int, nonlinearities: int) -> None:
         generator = torch.Generator().manual_seed(seed)
         rows = activations_mib * ROWS_PER_MIB
-        self.model = nn.Sequential(nn.Linear(FEATURES, 1024), nn.ReLU(), nn.Linear(1024, CLASSES)).to("cuda")
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
-        self.inputs = torch.randn(rows, FEATURES, generator=generator).to("cuda")
+        words = activations_mib * WORDS_PER_MIB
+        vectors = nn.Embedding.from_pretrained(torch.randn(words, FEATURES, generator=generator))
+        hidden = [nn.Linear(FEATURES, HIDDEN), *(nn.Tanh() for _ in range(nonlinearities))]
+        self.model = nn.Sequential(vectors, *hidden, nn.Linear(HIDDEN, CLASSES)).to("cuda")
+        trained = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        self.optimizer = torch.optim.SGD(trained, lr=0.01)
+        self.inputs = torch.randint(0, words, (rows,), generator=generator).to("cuda")
         self.labels = torch.randint(0, CLASSES, (rows,), generator=generator).to("cuda")
-        self.peak_bytes = 0
-        self.kept_bytes = 0
-        self.earlier_peak_bytes = 0
-        self.reserved_bytes = 0
 
     def __call__(self) -> None:
-        observe.record(
-            "workload",
-            phase="begin",
-            peak_bytes=self.peak_bytes,
-            kept_bytes=self.kept_bytes,
-            earlier_peak_bytes=self.earlier_peak_bytes,
-            cache_emptied=reserved_bytes() < self.reserved_bytes,
-        )
+        observe.record("workload", phase="begin", reserved_bytes=reserved_bytes())
         self.train()
         observe.record("workload", phase="end")
 
@@ -50,20 +52,31 @@ class StepWithAPeak:
 def build(seed: int, activations_mib: int | None = None) -> StepWithAPeak:
     """A step that ran before, so that only its own peak is new, and a larger peak left in the counters."""
     draw = random.Random(seed)
-    step = StepWithAPeak(seed, activations_mib or draw.randrange(8, 25))
+    drawn_mib, nonlinearities = draw.randrange(*ACTIVATIONS_MIB), draw.randrange(*NONLINEARITIES)
+    activations_mib = activations_mib or drawn_mib
+    step = StepWithAPeak(seed, activations_mib, nonlinearities)
     step.train()  # libraries allocate their workspaces at the first call
     torch.cuda.synchronize()
+    peak_mib = (nonlinearities + 3) * activations_mib  # at the start of backward, nearly
+    earlier_mib = round(peak_mib * draw.uniform(*EARLIER_BEYOND_THE_PEAK))
+    earlier = torch.empty(earlier_mib * MIB, dtype=torch.uint8, device="cuda")
+    del earlier
+    return step
+
+
+def expect(seed: int, activations_mib: int | None = None) -> dict[str, int]:
+    """The peak of one call, what is left after it, the older peak, and what the allocator then held."""
+    step = build(seed, activations_mib)
+    earlier_peak_bytes, reserved = torch.cuda.max_memory_allocated(), reserved_bytes()
     torch.cuda.reset_peak_memory_stats()
     step.train()
     torch.cuda.synchronize()
-    step.peak_bytes = torch.cuda.max_memory_allocated()
-    step.kept_bytes = torch.cuda.memory_allocated()
-
-    earlier = torch.empty(2 * step.peak_bytes - step.kept_bytes, dtype=torch.uint8, device="cuda")
-    step.earlier_peak_bytes = torch.cuda.memory_allocated()
-    del earlier
-    step.reserved_bytes = reserved_bytes()
-    return step
+    return {
+        "peak_bytes": torch.cuda.max_memory_allocated(),
+        "kept_bytes": torch.cuda.memory_allocated(),
+        "earlier_peak_bytes": earlier_peak_bytes,
+        "reserved_bytes": reserved,
+    }
 
 
 def reserved_bytes() -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from time import sleep
 
 import torch
 from torch import nn
@@ -13,24 +13,25 @@ from torch.utils.data import DataLoader, Dataset
 from lab import observe
 from lab.workloads.sizing import gpu_seconds, matmul_edge
 
-BATCHES, BATCH_SIZE, PIXELS = 5, 4, 64
+BATCHES, BATCH_SIZES, PIXELS = 5, (2, 4), 64
+LAYERS = (6, 9)
 # How long reading a batch takes, in steps of the GPU. Both ranges are far from 1, where neither side would be
 # the bottleneck; the slow one keeps the GPU busy for more than a third and less than half of the time.
-SLOW_READS, QUICK_READS = (2.3, 2.8), (0.1, 0.25)
+SLOW_READS, QUICK_READS = (2.3, 2.8), (0.15, 0.3)
 
 
 class Images(Dataset[tuple[torch.Tensor, int]]):
     """Images that take a while to read, as from a disk or over a network."""
 
-    def __init__(self, count: int, read_s: float, seed: int) -> None:
+    def __init__(self, count: int, read: Callable[[], None], seed: int) -> None:
         self.pixels = torch.randn(count, PIXELS, generator=torch.Generator().manual_seed(seed))
-        self.read_s = read_s
+        self.read = read
 
     def __len__(self) -> int:
         return len(self.pixels)
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
-        time.sleep(self.read_s)
+        self.read()
         return self.pixels[index], index % 10
 
 
@@ -44,15 +45,14 @@ class TrainingLoop:
     the GPU.
     """
 
-    def __init__(self, seed: int, width: int) -> None:
+    __slots__ = ("loader", "model", "optimizer")
+
+    def __init__(self, loader: DataLoader[tuple[torch.Tensor, int]], layers: int) -> None:
         edge = matmul_edge()
-        hidden = [layer for _ in range(width) for layer in (nn.Linear(edge, edge), nn.ReLU())]
+        hidden = [layer for _ in range(layers) for layer in (nn.Linear(edge, edge), nn.ReLU())]
         self.model = nn.Sequential(*hidden, nn.Linear(edge, 10)).to("cuda")
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
-        # Each image is seen so many times in a step, and its pixels are repeated to fill a row.
-        self.repeats = (edge // BATCH_SIZE, edge // PIXELS)
-        self.loader = DataLoader(Images(BATCHES * BATCH_SIZE, 0.0, seed), batch_size=BATCH_SIZE)
-        self.share_busy = 0.0
+        self.loader = loader
 
     def __call__(self) -> None:
         for images, labels in self.batches():
@@ -63,26 +63,58 @@ class TrainingLoop:
             yield images.to("cuda"), labels.to("cuda")
 
     def step(self, images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        observe.record("workload", phase="step", share_busy=self.share_busy)
-        return self.train_on(images, labels)
-
-    def train_on(self, images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        crops = images.repeat(*self.repeats)
-        self.optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(self.model(crops), labels.repeat(self.repeats[0]))
-        loss.backward()
-        self.optimizer.step()
-        return loss.detach()
+        observe.record("workload", phase="step")
+        return train_on(self.model, self.optimizer, images, labels)
 
 
-def build(seed: int, slow_reads: bool) -> TrainingLoop:
-    """A loop whose loader is slow or quick in comparison with this GPU."""
+def train_on(
+    model: nn.Module, optimizer: torch.optim.Optimizer, images: torch.Tensor, labels: torch.Tensor
+) -> torch.Tensor:
+    """One step on many crops of each image: the model sees as many rows in a step, whatever the batch size."""
+    edge = matmul_edge()
+    times = edge // len(images)
+    optimizer.zero_grad()
+    scores = model(images.repeat(times, edge // PIXELS))
+    loss = nn.functional.cross_entropy(scores, labels.repeat(times))
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+
+
+def build(seed: int, slow_reads: bool | None = None, batch_size: int | None = None) -> TrainingLoop:
+    """A loop whose loader is slow or quick in comparison with this GPU. The seed decides what isn't given."""
+    slow_reads, reads, layers, drawn_size = draws(seed, slow_reads)
+    size = batch_size or drawn_size
+    train = TrainingLoop(loader_of(size, lambda: None, seed), layers)
+    images, labels = (batch.to("cuda") for batch in next(iter(train.loader)))
+    step_s = gpu_seconds(lambda: train_on(train.model, train.optimizer, images, labels), runs=2)
+    train.loader = loader_of(size, waiting(reads * step_s / size), seed)
+    return train
+
+
+def expect(seed: int, slow_reads: bool | None = None, batch_size: int | None = None) -> dict[str, float | str]:
+    """Which side is the bottleneck, and the share of the loop's time in which the GPU works."""
+    slow_reads, reads, _, _ = draws(seed, slow_reads)
+    # The GPU works on a step while the loader reads the next batch.
+    return {"bottleneck": "input" if slow_reads else "compute", "share_busy": min(1.0, 1 / reads)}
+
+
+def draws(seed: int, slow_reads: bool | None) -> tuple[bool, float, int, int]:
+    """Whether reading is slow, how long it takes in steps, how many layers there are, and the batch size."""
     draw = random.Random(seed)
-    loop = TrainingLoop(seed, width=draw.randrange(6, 9))
-    images = torch.ones(BATCH_SIZE, PIXELS, device="cuda")
-    labels = torch.zeros(BATCH_SIZE, dtype=torch.int64, device="cuda")
-    step_s = gpu_seconds(lambda: loop.train_on(images, labels), runs=2)
-    reads = draw.uniform(*(SLOW_READS if slow_reads else QUICK_READS))
-    loop.loader = DataLoader(Images(BATCHES * BATCH_SIZE, reads * step_s / BATCH_SIZE, seed), batch_size=BATCH_SIZE)
-    loop.share_busy = min(1.0, 1 / reads)  # the GPU works on a step while the loader reads the next batch
-    return loop
+    slow = draw.random() < 0.5
+    slow = slow if slow_reads is None else slow_reads
+    return slow, draw.uniform(*(SLOW_READS if slow else QUICK_READS)), draw.randrange(*LAYERS), draw.choice(BATCH_SIZES)
+
+
+def loader_of(size: int, read: Callable[[], None], seed: int) -> DataLoader[tuple[torch.Tensor, int]]:
+    return DataLoader(Images(BATCHES * size, read, seed), batch_size=size)
+
+
+def waiting(seconds: float) -> Callable[[], None]:
+    """A function that waits for so long. Like a drive's, its speed is not written anywhere: it has to be measured."""
+
+    def read() -> None:
+        sleep(seconds)
+
+    return read

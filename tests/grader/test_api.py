@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader import mistakes
-from grader.api import Mistake, Seen, approx, mistake
+from grader.api import Mistake, Seen, approx, mistake, named
 from grader.errors import CheckFault
 from grader.verdict import Gpu
 
@@ -104,3 +104,23 @@ def test_a_broken_file_of_mistakes_is_reported(text: str, tmp_path: Path) -> Non
 
 def test_the_mistakes_of_the_course_can_be_read() -> None:
     assert all(entry.says.strip() for entry in mistakes.misconceptions().values())
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (None, "nothing (None)"),
+        (True, "a bool"),
+        ("1.5", "text"),
+        ([1.5], "a list or tuple"),
+        ({"seconds": 1.5}, "a dictionary"),
+        ({}, "a dictionary"),
+        ({"$$float": 1}, "a dictionary"),
+        ({"$float": "nan"}, "nan"),
+        ({"$tensor": {"shape": []}}, "a tensor (take its value with .item())"),
+        ({"$other": "numpy.ndarray"}, "an object of type numpy.ndarray"),
+        ({"$big_int": 70}, "something too large"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_named(value: object, name: str) -> None:
+    assert named(value) == name

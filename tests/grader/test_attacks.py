@@ -136,6 +136,8 @@ def f(a, b):
             def __str__(self): os._exit(0)
         def f(a, b): raise Hidden
     """,
+    "an exception with half a character": "def f(a, b): raise ValueError('\\ud800')",
+    "an exception named with half a character": "def f(a, b): raise type('\\ud800', (Exception,), {})('no')",
     "no trace": "import sys\nsys.setrecursionlimit(10**9)\ndef f(a, b): return f(a, b)",
     "stdout gone": "import sys\nsys.stdout = sys.stderr = None\ndef f(a, b): return 0",
     "a generator": "def f(a, b): yield 42",
@@ -198,6 +200,34 @@ def test_an_attack_on_the_warm_process_earns_nothing(
         assert (status, points) in (("crashed", 0), ("timeout", 0), ("error", 0))
         assert message
         assert graded("def f(a, b): return a + b", tmp_path, checks, runner) == ("passed", 3, None)
+
+
+def test_an_exception_with_half_a_character_is_told_as_what_it_is(
+    forking: WarmRunner, checks: Path, tmp_path: Path
+) -> None:
+    source = "def f(a, b): raise ValueError('half: \\ud800')"
+    status, _, message = graded(source, tmp_path, checks, forking)
+    assert status == "error"
+    assert "stopped with an error: ValueError: half: \\ud800" in str(message)
+
+
+def test_no_variable_of_a_caller_holds_what_a_report_must_begin_with(
+    forking: WarmRunner, checks: Path, tmp_path: Path
+) -> None:
+    source = """
+        import os, re, sys
+        def f(a, b):
+            frame, names, found = sys._getframe(), [], 0
+            del os.environ["PROFILE_FIRST_RUNNER"]  # looks the same and is no secret
+            while frame:
+                names.append(frame.f_code.co_name)
+                for value in list(frame.f_locals.values()):
+                    told = [repr(value), repr(getattr(value, "__dict__", ""))]
+                    found += sum(len(re.findall(r"\\b[0-9a-f]{32}\\b", text)) for text in told)
+                frame = frame.f_back
+            return ["carry_out" in names, found]
+    """
+    assert graded(source, tmp_path, checks, forking)[2] == "You returned [True, 0]."
 
 
 def test_the_expected_value_is_nowhere_in_the_process_of_the_submission(

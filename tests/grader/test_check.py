@@ -13,7 +13,7 @@ import pytest
 
 from grader import mistakes
 from grader.check import check
-from grader.errors import Cancelled, CheckFault, SubmissionNotFound, UnknownExercise
+from grader.errors import Cancelled, CheckFault, SeedOutOfRange, SubmissionNotFound, UnknownExercise
 from grader.mistakes import Misconception
 from grader.runner.cancellation import Cancellation
 from grader.runner.warm import WarmRunner
@@ -112,6 +112,57 @@ def test_a_seed_is_drawn_and_recorded(graded: Checking) -> None:
     assert graded(RIGHT, seed=first.seed).checks == first.checks
 
 
+@pytest.mark.parametrize("seed", [-1, 2**31, 10**30, 1.0, True])
+def test_a_seed_that_no_verdict_has_is_wrong_usage(
+    seed: int, forking: WarmRunner, checks: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "exercise.py"
+    file.write_text(RIGHT)
+    with pytest.raises(SeedOutOfRange, match="from 0 to 2147483647"):
+        check("lesson/exercise", file, seed=seed, runner=forking, checks=checks)
+
+
+@pytest.mark.parametrize("seed", [0, 2**31 - 1])
+def test_the_first_and_the_last_seed_can_be_used(seed: int, graded: Checking) -> None:
+    assert graded(RIGHT, seed=seed).status == "passed"
+
+
+def test_what_is_expected_is_measured_once_and_apart_from_the_submission(forking: WarmRunner, tmp_path: Path) -> None:
+    source = """
+import pytest
+from grader.api import workload
+
+@pytest.mark.points(1)
+def test_apart(submission):
+    expected = [submission.expected(workload("numbers", length=5)) for _ in range(2)]
+    assert expected[0] == expected[1] and expected[0]["sum"] == 10, f"{expected}"
+    assert expected[0]["seed"] == submission.seed, "another seed"
+    seen = submission.call("f")
+    assert seen.value != expected[0]["pid"], "in the same process"
+"""
+    file = tmp_path / "exercise.py"
+    file.write_text("import os\ndef f(): return os.getpid()")
+    verdict = check("lesson/exercise", file, runner=forking, checks=write_checks(tmp_path, source))
+    assert verdict.status == "passed", verdict
+
+
+def test_what_can_not_be_measured_is_a_fault_of_the_course(forking: WarmRunner, tmp_path: Path) -> None:
+    source = """
+import pytest
+from grader.api import workload
+
+@pytest.mark.points(1)
+def test_apart(submission):
+    submission.expected(workload("broken"))
+"""
+    file = tmp_path / "exercise.py"
+    file.write_text("def f(): return 1")
+    verdict = check("lesson/exercise", file, runner=forking, checks=write_checks(tmp_path, source))
+    assert (verdict.status, verdict.points) == ("error", 0)
+    assert "What to expect of broken could not be measured (LookupError: no such thing)." in str(verdict.checks[0])
+    assert "fault of the course" in str(verdict.checks[0].message)
+
+
 def test_a_verdict_survives_json(graded: Checking) -> None:
     verdict = graded(RIGHT)
     assert from_json(to_json(verdict)) == verdict
@@ -187,6 +238,23 @@ def test_once(submission):
     )
     file = submit(tmp_path, "import uuid\ndef f(x): return str(uuid.uuid4())")
     assert check("lesson/exercise", file, runner=forking, checks=checks).passed
+
+
+def test_an_endless_loop_is_waited_for_once(forking: WarmRunner, tmp_path: Path) -> None:
+    source = """
+import pytest
+
+@pytest.mark.points(1)
+@pytest.mark.parametrize("number", range(3))
+def test_each(submission, number):
+    submission.call("f", number, time_limit_s=0.2)
+"""
+    file, calls = tmp_path / "exercise.py", tmp_path / "calls"
+    file.write_text(f"def f(x):\n    open({str(calls)!r}, 'a').write('x')\n    while True: pass")
+    verdict = check("lesson/exercise", file, runner=forking, checks=write_checks(tmp_path, source))
+    assert verdict.status == "timeout"
+    assert len({result.message for result in verdict.checks}) == 1
+    assert calls.read_text() == "x"
 
 
 def test_a_file_can_be_checked_as_a_program(forking: WarmRunner, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,12 +40,6 @@ def submissions(right: bool) -> list[str]:
     """The submissions with a known mistake, or those that are right in another way, as <lesson>/<exercise>/<name>."""
     names = [file.relative_to(SUBMISSIONS).with_suffix("").as_posix() for file in SUBMISSIONS.glob("*/*/*.py")]
     return sorted(name for name in names if Path(name).name.startswith("right_") == right)
-
-
-@pytest.fixture(scope="session")
-def lab_runner() -> Iterator[WarmRunner]:
-    with WarmRunner(environment={"PROFILE_FIRST_GPU": "simulated"}) as warm:
-        yield warm
 
 
 def graded(exercise: str, path: Path, lab_runner: WarmRunner, seed: int) -> Verdict:

@@ -68,6 +68,14 @@ def test_a_file_that_is_no_exercise_is_wrong_usage(tmp_path: Path, capsys: pytes
     assert "its path doesn't end in <lesson>/<exercise>.py" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("seed", ["-1", str(2**31), str(10**30)])
+def test_a_seed_that_no_verdict_has_is_wrong_usage(
+    seed: str, answers: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert grader.__main__.main(["check", str(answers), f"--seed={seed}"]) == 2
+    assert f"{seed} can't be the seed of a verdict" in capsys.readouterr().err
+
+
 def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "synchronize" / "time_on_the_gpu.py"
     assert grader.__main__.main(["check", str(file)]) == 2

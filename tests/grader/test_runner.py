@@ -10,16 +10,20 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from grader.errors import Cancelled, GraderError, RunnerUnavailable
+from grader.feedback import failure
 from grader.runner.cancellation import Cancellation
+from grader.runner.child import OWN_FAULT
 from grader.runner.confine import landlock_abi
-from grader.runner.descendants import is_running
-from grader.runner.protocol import Argument, BuiltArgument, Finished, Limits, Raised, Returned
+from grader.runner.descendants import descendants, is_running
+from grader.runner.protocol import Argument, BuiltArgument, Expect, Finished, Limits, Raised, Returned
 from grader.runner.run import Outcome
 from grader.runner.warm import WarmRunner
 from tests.grader.conftest import ends, fake_runner, linux_only, request, script
+from tests.grader.fake_equipment import UNLUCKY_SEED
 
 Calling = Callable[..., Outcome]
 SHORT = Limits(time_s=0.3)
@@ -495,3 +499,115 @@ def test_a_real_gpu_gets_a_fresh_process_for_each_run(tmp_path: Path) -> None:
         second = returned(runner.run(request(source, tmp_path / "exercise.py"))).value
     assert "--fresh" in first
     assert first == second
+
+
+def expectation(name: str = "numbers") -> Expect:
+    return Expect(BuiltArgument(name, {"length": 4}, seed=5))
+
+
+def test_what_is_expected_is_measured_in_a_process_of_its_own(runner: WarmRunner, tmp_path: Path) -> None:
+    first = returned(runner.run(expectation())).value
+    called = returned(runner.run(request("import os\ndef f(): return os.getpid()", tmp_path / "exercise.py"))).value
+    second = returned(runner.run(expectation())).value
+    assert (first["sum"], first["seed"]) == (second["sum"], second["seed"]) == (6, 5)
+    assert len({first["pid"], second["pid"], called}) == 3
+
+
+def test_what_can_not_be_expected_is_told(forking: WarmRunner) -> None:
+    report = raised(forking.run(expectation("broken")))
+    assert (report.stage, report.error, report.text) == ("expect", "LookupError", "no such thing")
+
+
+def test_a_fault_while_a_run_is_set_up_is_not_blamed_on_the_submission(runner: WarmRunner, tmp_path: Path) -> None:
+    asked = msgspec.structs.replace(request("def f(): return 1", tmp_path / "exercise.py"), seed=UNLUCKY_SEED)
+    outcome = runner.run(asked)
+    assert (raised(outcome).stage, raised(outcome).text) == ("start", "the dice are gone")
+    failed = failure(outcome, asked, Limits())
+    assert failed is not None
+    assert str(failed).startswith("The process for your code could not be set up: LookupError: the dice are gone.")
+    assert "fault of the course" in str(failed)
+
+
+def test_a_fault_before_the_request_is_read_is_not_blamed_on_the_submission(
+    forking: WarmRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.runner.run.Errand", lambda nonce, request: {"nonce": nonce, "request": "?"})
+    asked = request("def f(): return 1", tmp_path / "exercise.py")
+    outcome = forking.run(asked)
+    assert (outcome.report, outcome.exit_code) == (None, OWN_FAULT)
+    assert "fault of the course" in str(failure(outcome, asked, Limits()))
+
+
+@linux_only
+def test_the_next_spare_gets_ready_during_a_run(tmp_path: Path) -> None:
+    source = """
+        import os
+        from pathlib import Path
+        def spares():
+            me, parent = os.getpid(), os.getppid()
+            for entry in Path("/proc").iterdir():
+                try:
+                    if entry.name.isdigit() and int(entry.name) != me:
+                        status = (entry / "stat").read_text().rpartition(")")[2].split()
+                        if int(status[1]) == parent and b"--spare" in (entry / "cmdline").read_bytes():
+                            yield int(entry.name)
+                except OSError:
+                    pass
+        def f():
+            while not (found := list(spares())):
+                pass
+            return [os.getpid(), *found]
+    """
+    with fake_runner(fresh=True) as runner:
+        first = returned(runner.run(request(source, tmp_path / "exercise.py"))).value
+        second = returned(runner.run(request(source, tmp_path / "exercise.py"))).value
+        assert len(first) == len(second) == 2
+        assert second[0] == first[1]
+        assert is_running(second[1])
+    assert ends(second[1])
+
+
+@linux_only
+def test_a_spare_that_is_ended_during_a_run_is_replaced(tmp_path: Path) -> None:
+    go_on = tmp_path / "go_on"
+    os.mkfifo(go_on)
+    printed = threading.Event()
+    with fake_runner(fresh=True) as runner:
+        runner.warm_up()
+        assert runner._warm is not None
+        warm = runner._warm.process.pid
+
+        def end_the_spare() -> None:
+            printed.wait()
+            while not (spares := [pid for pid in descendants(warm) if pid != running and is_spare(pid)]):
+                pass
+            os.kill(spares[0], signal.SIGKILL)
+            ends(spares[0])
+            go_on.write_text("go on")
+
+        def heard(text: str) -> None:
+            nonlocal running
+            running = int(text)
+            printed.set()
+
+        running = 0
+        ending = threading.Thread(target=end_the_spare)
+        ending.start()
+        source = f"import os\ndef f():\n    print(os.getpid(), flush=True)\n    return open({str(go_on)!r}).read()"
+        outcome = runner.run(request(source, tmp_path / "exercise.py"), on_output=heard)
+        ending.join()
+        assert returned(outcome).value == "go on"
+        assert returned(runner.run(request("def f(): return 1", tmp_path / "exercise.py"))).value == 1
+        assert runner.restarts == 0
+
+
+def is_spare(pid: int) -> bool:
+    try:
+        return b"--spare" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def test_a_collection_in_a_run_finds_nothing_of_the_warm_process(call: Calling) -> None:
+    """It would copy every page that holds an object of torch's."""
+    assert returned(call("import gc\ndef f(): return gc.get_freeze_count() > 10_000")).value is True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from grader.client import Grader
+from grader.errors import RunnerUnavailable
 from grader.runner.protocol import Finished, Limits, Raised, Returned
 from grader.runner.run import Outcome
 from grader.runner.warm import WarmRunner
@@ -177,3 +180,21 @@ def test_learner_profiles_print_no_errors_of_the_profiler(lab: WarmRunner, tmp_p
     source = "import torch\nwith torch.profiler.profile():\n    torch.ones(3).sum()\n"
     outcome = lab.run(script(source, tmp_path / "program.py"), Limits(time_s=60))
     assert outcome.output == ""
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize(
+    ("choice", "words"), [("foo", "PROFILE_FIRST_GPU is 'foo'; it can be"), ("real", "PROFILE_FIRST_GPU=real, but")]
+)
+def test_a_gpu_that_can_not_be_had_is_told_in_the_words_of_the_lab(choice: str, words: str, fresh: bool) -> None:
+    if choice == "real" and torch_has_a_gpu():
+        pytest.skip("there is one")
+    gpu = {"PROFILE_FIRST_GPU": choice}
+    with WarmRunner(environment=gpu, fresh=fresh) as runner, pytest.raises(RunnerUnavailable) as raised:
+        runner.warm_up()
+    assert str(raised.value).startswith(words)
+
+
+def torch_has_a_gpu() -> bool:
+    code = "import torch; raise SystemExit(not torch.cuda.is_available())"
+    return subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -2,19 +2,29 @@
 
 import pytest
 
-from grader.api import Seen, mistake, workload
+from grader.api import Seen, mistake, named, workload
+
+STEP = workload("training_step", reads_loss=False, varies=False)
+# The kernels of a step in a profile take about as long as elsewhere; on a real GPU it has its moods.
+NEAR, NEAR_ON_A_REAL_GPU = (0.8, 1.25), (0.3, 2.0)
 
 
 @pytest.fixture(scope="module")
-def seen(submission) -> Seen:
-    return submission.call("profile_one_step", workload("training_step", reads_loss=False, evaluates=False))
+def expected(submission) -> dict[str, float]:
+    """What the GPU needs for a warm step."""
+    return submission.expected(STEP)
+
+
+@pytest.fixture(scope="module")
+def seen(submission, expected) -> Seen:
+    return submission.call("profile_one_step", STEP)
 
 
 @pytest.fixture(scope="module")
 def profile(submission, seen) -> dict:
     """What the returned profiler holds."""
     profile = seen.value.get("$profile") if type(seen.value) is dict else None
-    assert profile is not None, "Return the finished torch.profiler.profile."
+    assert profile is not None, f"You returned {named(seen.value)}. Return the finished torch.profiler.profile."
     starts, steps = seen.events("profiler_start"), len(seen.events("profiler_step"))
     waits = any(event["scheduled"] for event in starts) or (not starts and "schedule" in submission.source)
     assert profile["rows"] or not waits, mistake("schedule_without_step", steps=steps)
@@ -31,6 +41,23 @@ def calls_of(profile: dict, name: str) -> int:
     return max((row["count"] for row in profile["rows"] if row["key"] == name), default=0)
 
 
+def check_is_step(seen: Seen, profile: dict, step_s: float) -> None:
+    """What was recorded are the kernels of step(), not something that goes by its name."""
+    start, cold = seen.events("profiler_start")[-1], calls_of(profile, "choose_splits") > 0
+    stops = [event["n"] for event in seen.events("profiler_stop") if event["n"] > start["n"]]
+    begins = [event["n"] for event in seen.events("workload", phase="begin")]
+    assert start["scheduled"] or any(start["n"] < n < stop for n in begins for stop in stops[:1]), (
+        "No step() was called while your profiler was on."
+    )
+    least, most = NEAR if seen.gpu.kind == "simulated" else NEAR_ON_A_REAL_GPU
+    kernels_s = sum(row["self_device_us"] for row in profile["rows"] if row["is_kernel"]) / 1e6
+    alone = "CUDA" in profile["activities"] and not cold and not (start["gpu_busy"] and not start["scheduled"])
+    assert not alone or least * step_s <= kernels_s <= most * step_s, (
+        f"The kernels in your profile took {kernels_s * 1000:.1f} ms; those of one step() take about "
+        f"{step_s * 1000:.1f} ms. Record one whole step() and nothing else."
+    )
+
+
 def recorded(profile: dict) -> str:
     return "the " + " and the ".join("GPU" if name == "CUDA" else name for name in profile["activities"])
 
@@ -44,12 +71,13 @@ def test_records_cpu_and_gpu(profile):
 
 
 @pytest.mark.points(1)
-def test_records_exactly_one_step(profile):
+def test_records_exactly_one_step(seen, profile, expected):
     """Exactly one step is recorded, whole."""
     assert "CPU" in profile["activities"], mistake("cpu_not_recorded", recorded=recorded(profile))
     steps = calls_of(profile, "train_step")
     assert steps > 0, "No step() is in your profile. Call it while the profiler is on."
     assert steps == 1, mistake("too_many_steps_profiled", steps=steps)
+    check_is_step(seen, profile, expected["step_s"])
 
 
 @pytest.mark.points(1)
