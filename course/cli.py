@@ -12,9 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from course.catalog import Catalog
+    from course.catalog import Catalog, Step
+    from course.progress import Best
 
 PASSED, NOT_PASSED, WRONG_USAGE = 0, 1, 2
+SEEDS = 2**31
+
+# Says which GPU it is before the program begins; lab.run then finds it in place.
+_RUN_AND_NAME_GPU = """\
+import sys
+import lab.gpu, lab.run
+try:
+    gpu = lab.gpu.use()
+    print(f"GPU in use: {gpu.name} ({gpu.kind})", file=sys.stderr, flush=True)
+except Exception:
+    pass  # lab.run says what is wrong
+raise SystemExit(lab.run.main(sys.argv[1:]))
+"""
 
 DESCRIPTION = """\
 Profile First: find out where a PyTorch training loop spends its time and memory before you change it.
@@ -36,7 +50,11 @@ class WrongUsage(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        # The command's own usage says more than that of the whole program.
+        getattr(options, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     command = getattr(options, "do", _app)
     try:
         code: int = command(options)
@@ -77,27 +95,41 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("list", help="list the lessons, their exercises and what you have passed")
     command.add_argument("--json", action="store_true", help="print JSON")
-    command.set_defaults(do=_list)
+    command.set_defaults(do=_list, parser=command)
 
     command = commands.add_parser("run", help="run a Python file with the GPU, real or simulated")
-    command.add_argument("file", metavar="FILE", help="a Python file")
-    command.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="passed on to the program")
-    command.set_defaults(do=_run)
+    command.add_argument("file", metavar="FILE", help="a Python file, e.g. your own train.py")
+    passed_on = command.add_argument(
+        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="passed on to the program"
+    )
+    passed_on.required = False  # or older Pythons say that it is
+    command.set_defaults(do=_run, parser=command)
 
     command = commands.add_parser(
         "check",
         help="check exercises and say what was observed",
-        description="Checks your copy of an exercise, or any file whose path ends in <lesson>/<exercise>.py.",
+        description="""\
+Checks your copy of an exercise, or any file whose path ends in <lesson>/<exercise>.py.
+The file is run for that, with your rights: read files of others before you check them.
+""",
+        formatter_class=form,
     )
     command.add_argument("what", metavar="EXERCISE|FILE", nargs="+", help="e.g. synchronize/time_on_the_gpu")
     command.add_argument("--json", action="store_true", help="print a list of verdicts as JSON")
-    command.add_argument("--seed", type=int, metavar="N", help="repeat a check with the inputs of this seed")
-    command.set_defaults(do=_check)
+    command.add_argument("--seed", type=_seed, metavar="N", help="repeat a check with the inputs of this seed")
+    command.set_defaults(do=_check, parser=command)
 
     command = commands.add_parser("doctor", help="examine the installation and say what to do about each problem")
     command.add_argument("--json", action="store_true", help="print JSON")
-    command.set_defaults(do=_doctor)
+    command.set_defaults(do=_doctor, parser=command)
     return parser
+
+
+def _seed(text: str) -> int:
+    """A seed, as the verdict records it."""
+    if not text.isdecimal() or int(text) >= SEEDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no seed: a whole number from 0 to {SEEDS - 1}")
+    return int(text)
 
 
 class _Version(argparse.Action):
@@ -147,8 +179,14 @@ def _list(options: argparse.Namespace) -> int:
                 "id": lesson.id,
                 "title": lesson.title,
                 "exercises": [
-                    {"id": step.id, "title": step.title, "points": step.points, "status": status}
-                    for step, status, _ in rows[lesson.id]
+                    {
+                        "id": step.id,
+                        "title": step.title,
+                        "points": step.points,
+                        "earned": result.points if result else 0,
+                        "status": status,
+                    }
+                    for step, status, result in rows[lesson.id]
                 ],
             }
             for lesson in lessons.lessons
@@ -160,19 +198,27 @@ def _list(options: argparse.Namespace) -> int:
     ink = Ink(sys.stdout)
     width = max(len(step.id) for step in lessons.graded())
     for lesson in lessons.lessons:
-        print(ink.bold(f"{lesson.number} {lesson.title}"), ink.quiet(f"({lesson.minutes} min)"))
+        print(ink.bold(f"{lesson.number} {lesson.title}"), ink.quiet(f"({lesson.minutes} min)"), _sum(rows[lesson.id]))
         for step, status, result in rows[lesson.id]:
             mark = {"passed": ink.good("✓"), "attempted": ink.warn("◐"), "new": ink.quiet("○")}[status]
             score = f"{result.points if result else 0}/{step.points}"
             print(f"  {mark} {step.id:<{width}}  {score:>5}  {step.title}")
+    print(ink.bold("All together:"), _sum([row for listed in rows.values() for row in listed]))
     return PASSED
+
+
+def _sum(rows: Sequence[tuple[Step, str, Best | None]]) -> str:
+    """The points earned of those that there are."""
+    return f"{sum(best.points for *_, best in rows if best)}/{sum(step.points for step, *_ in rows)} points"
 
 
 def _run(options: argparse.Namespace) -> int:
     file = Path(options.file)
     if not file.is_file():
-        raise WrongUsage(f"there is no file {file}. Give the path of a Python file.")
-    command = [sys.executable, "-m", "lab.run", str(file), *options.arguments]
+        what = "is a folder" if file.is_dir() else "doesn't exist"
+        raise WrongUsage(f"{options.file!r} {what}. Give the path of a Python file.")
+    program = ["-c", _RUN_AND_NAME_GPU] if sys.stderr.isatty() else ["-m", "lab.run"]
+    command = [sys.executable, *program, str(file), *options.arguments]
     sys.stdout.flush()
     if os.name == "posix":
         os.execv(sys.executable, command)
@@ -216,6 +262,10 @@ def _wanted(what: str, lessons: Catalog, own: Any) -> tuple[str, Path]:
     looks_like_file = path.suffix in (".py", ".toml") or path.is_file()
     exercise = f"{path.absolute().parent.name}/{path.stem}" if looks_like_file else what
     if exercise not in known:
+        if not looks_like_file and (lesson := lessons.lesson(what.rstrip("/"))):
+            raise WrongUsage(f"{what!r} is a lesson. Check {' or '.join(step.id for step in lesson.graded)}.")
+        if looks_like_file and not path.is_file():
+            raise WrongUsage(f"there is no file {what!r}.")
         near = difflib.get_close_matches(exercise, known, n=2, cutoff=0.7)
         near = near or [each for each in known if each.endswith(f"/{exercise.split('/')[-1]}")]
         hint = f"Did you mean {' or '.join(near)}?" if near else "'profile-first list' shows all exercises."
@@ -226,7 +276,7 @@ def _wanted(what: str, lessons: Catalog, own: Any) -> tuple[str, Path]:
         raise WrongUsage(f"there is no exercise {what!r}. {hint}")
     if looks_like_file:
         if not path.is_file():
-            raise WrongUsage(f"there is no file {path}.")
+            raise WrongUsage(f"there is no file {what!r}.")
         return exercise, path
     lesson, _, name = exercise.partition("/")
     own_file: Path = own.answers_path(lesson) if name == "quiz" else own.path(exercise)

@@ -161,8 +161,13 @@ def text_encoding() -> Finding:
 
 
 def isolation() -> Iterator[Finding]:
-    """The layers that keep submissions apart from the rest of the machine; your own code runs without them too."""
+    """What is used today to isolate code that is checked, and what this system has to offer for more."""
     from grader.isolation import probe
 
     for layer in probe():
-        yield Finding(f"Isolation: {layer.name}", "good" if layer.available else "note", layer.detail, layer.fix)
+        yield Finding(
+            f"Isolation of code that is checked: {layer.name}",
+            "good" if layer.available else "note",
+            layer.detail,
+            layer.fix,
+        )

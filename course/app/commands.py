@@ -1,4 +1,4 @@
-"""The command palette: every action of the screen, and every step of the course."""
+"""The command palette: every action of the screen, and every step of the course, found by its title and its text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from textual.types import IgnoreReturnCallbackType
 
 if TYPE_CHECKING:
     from course.app.app import CourseApp
+    from course.catalog import Step
+
+# Above any score of letters that only occur in this order.
+IN_TITLE, IN_TEXT = 1000.0, 500.0
 
 Command = tuple[str, IgnoreReturnCallbackType, str]
 
@@ -30,12 +34,12 @@ class CourseCommands(Provider):
             words = binding.tooltip or binding.description
             yield f"{binding.description} ({key_in_words(binding.key)})", run, words
 
-    def _steps(self) -> Iterator[Command]:
+    def _steps(self) -> Iterator[tuple[Step, Command]]:
         app = cast("CourseApp", self.app)
         for lesson in app.catalog.lessons:
             for step in lesson.steps:
                 title = f"Go to {lesson.number} {lesson.title}: {step.title}"
-                yield title, partial(app.go_to, step), step.kind.capitalize()
+                yield step, (title, partial(app.go_to, step), step.kind.capitalize())
 
     async def discover(self) -> Hits:
         for title, run, words in self._actions():
@@ -43,6 +47,26 @@ class CourseCommands(Provider):
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for title, run, words in (*self._actions(), *self._steps()):
-            if (score := matcher.match(title)) > 0:
+        wanted = " ".join(query.split()).lower()
+        for title, run, words in self._actions():
+            if score := _literally(wanted, title) * IN_TITLE or matcher.match(title):
                 yield Hit(score, matcher.highlight(title), run, help=words)
+        for step, (title, run, words) in self._steps():
+            if score := _literally(wanted, title) * IN_TITLE or _literally(wanted, step.text) * IN_TEXT:
+                yield Hit(score, matcher.highlight(title), run, help=_around(wanted, step.text) or words)
+            elif (score := matcher.match(title)) > 0:
+                yield Hit(score, matcher.highlight(title), run, help=words)
+
+
+def _literally(wanted: str, text: str) -> float:
+    """How well a text has what is wanted, letter by letter: at the beginning of a word, within one, or not at all."""
+    at = text.lower().find(wanted) if wanted else -1
+    if at < 0:
+        return 0.0
+    return 0.9 if at and text[at - 1].isalnum() else 1.0
+
+
+def _around(wanted: str, text: str) -> str:
+    """The line of a text that has what is wanted."""
+    lines = (line.strip() for line in text.splitlines() if wanted in line.lower())
+    return next(lines, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ from course.app.widgets.prose import Prose
 from course.progress import Place, Progress
 from course.workspace import Workspace
 from grader.quiz import read_answers
-from grader.verdict import CheckResult
+from grader.verdict import CheckResult, to_plain
 from tests.course.conftest import EXERCISE, STARTER, FakeGrader, verdict
 
 SMALL, WIDE = (80, 24), (120, 40)
@@ -128,6 +129,39 @@ async def test_a_click_on_next_goes_on(app: CourseApp) -> None:
         assert app.screen.step.name == "second_card"
 
 
+async def prediction(app: CourseApp, pilot: Pilot[None]) -> None:
+    """Open a card that asks for a prediction."""
+    lesson = app.catalog.lessons[0]
+    text = "Ask. **Predict:** how much?\n\n```python run\nprint(1)\n```\n\nThe answer."
+    asking = replace(lesson.steps[0], text=text)
+    app.catalog = replace(app.catalog, lessons=(replace(lesson, steps=(asking, *lesson.steps[1:])),))
+    await go_to(pilot, app, "perf_counter/first_card")
+
+
+@pytest.mark.parametrize("key", ["space", "enter", "f5"])
+async def test_what_follows_a_prediction_is_shown_after_it(app: CourseApp, key: str) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await prediction(app, pilot)
+        assert "print(1)" in shown(app)
+        assert "The answer." not in shown(app)
+        assert "Space reads on" in shown(app)
+        await press(pilot, key)
+        await until(pilot, lambda: "The answer." in shown(app))
+        assert app.screen.step.name == "first_card"
+        await press(pilot, "enter", "p")
+        assert app.screen.step.name == "first_card"
+        assert "The answer." in shown(app)
+
+
+async def test_a_run_that_fails_does_not_give_the_answer_away(app: CourseApp, fake: FakeGrader) -> None:
+    fake.exit_code = 1
+    async with app.run_test(size=SMALL) as pilot:
+        await prediction(app, pilot)
+        await press(pilot, "f5")
+        await until(pilot, lambda: "Error" in panel(app).status.text.plain)
+        assert "The answer." not in shown(app)
+
+
 async def test_the_map_lists_lessons_and_the_steps_of_the_one_chosen(app: CourseApp) -> None:
     async with app.run_test(size=SMALL) as pilot:
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
@@ -135,6 +169,26 @@ async def test_the_map_lists_lessons_and_the_steps_of_the_one_chosen(app: Course
         assert [option.id for option in app.screen.steps.options] == ["synchronize/only", "synchronize/recap"]
         await press(pilot, "down", "enter")
         assert isinstance(app.screen, RecapScreen)
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE])
+async def test_the_map_shows_whole_goals_and_bars_of_points(
+    own: Workspace, kept: Progress, fake: FakeGrader, size: tuple[int, int]
+) -> None:
+    from course import catalog
+
+    kept.move_to("perf_counter", "why_measure")
+    kept.set("at_map", "yes")
+    kept.record({"exercise": EXERCISE, "status": "passed", "points": 5, "max_points": 5})
+    app = CourseApp(catalog.load(), own, kept, lambda: fake)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.lessons.options)
+        rows = [str(option.prompt) for option in app.screen.lessons.options]
+        for lesson, row in zip(app.catalog.lessons, rows, strict=False):
+            assert lesson.promise.removeprefix("You can ")[1:] in row
+            assert len(row.splitlines()) == 2
+        assert "━━━━────   5/10 points" in rows[0]
+        assert "━" not in rows[1]
 
 
 async def test_a_lesson_opens_where_one_stopped_in_it(app: CourseApp, kept: Progress) -> None:
@@ -202,6 +256,28 @@ async def test_the_palette_offers_the_actions_of_the_screen_and_every_step(app: 
         found = [hit async for hit in commands.search("second card")]
         found[0].command()
         await until(pilot, lambda: app.screen.step.name == "second_card")
+
+
+@pytest.mark.parametrize("word", ["record_function", "schedule", "dataloader", "pin_memory"])
+async def test_the_palette_finds_cards_by_what_they_say(
+    own: Workspace, kept: Progress, fake: FakeGrader, word: str
+) -> None:
+    from course import catalog
+    from course.app.commands import CourseCommands
+
+    app = CourseApp(catalog.load(), own, kept, lambda: fake)
+    async with app.run_test(size=SMALL) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.is_mounted)
+        hits = [hit async for hit in CourseCommands(app.screen).search(word)]
+        best = sorted(hits, key=lambda hit: -hit.score)[: max(1, sum(hit.score >= 400 for hit in hits))]
+        having = {
+            step.title
+            for lesson in app.catalog.lessons
+            for step in lesson.steps
+            if word in (step.title + step.text).lower()
+        }
+        assert having
+        assert {str(hit.text).split(": ", 1)[1] for hit in best} == having
 
 
 async def test_too_small_a_terminal_says_so_and_loses_nothing(app: CourseApp, own: Workspace) -> None:
@@ -312,6 +388,63 @@ async def test_what_is_typed_is_saved_after_a_moment(app: CourseApp, own: Worksp
         await go_to(pilot, app, EXERCISE)
         await press(pilot, "f3", "x")
         await until(pilot, lambda: "xreturn" in own.path(EXERCISE).read_text("utf-8"))
+
+
+async def test_everything_that_is_typed_is_saved_not_only_the_first_time(app: CourseApp, own: Workspace) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f3")
+        for number in range(1, 4):
+            await press(pilot, "x")
+            typed = "x" * number + "return"
+            await until(pilot, lambda typed=typed: typed in own.path(EXERCISE).read_text("utf-8"))
+
+
+async def test_what_another_program_saves_is_shown_without_a_key_and_the_caret_stays(
+    app: CourseApp, own: Workspace
+) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f3", "down", "up")
+        location = editor(app).cursor_location
+        own.path(EXERCISE).write_text(STARTER + "# changed elsewhere\n", "utf-8")
+        await until(pilot, lambda: "# changed elsewhere" in editor(app).text)
+        assert editor(app).cursor_location == location
+
+
+async def test_a_check_shows_first_what_another_program_saved(app: CourseApp, own: Workspace, fake: FakeGrader) -> None:
+    fake.verdict = verdict(CheckResult("All is well.", True, 5, 5), status="passed")
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        own.path(EXERCISE).write_text("changed = 1\n", "utf-8")
+        await press(pilot, "f6")
+        await until(pilot, lambda: "✓ Passed" in shown(app))
+        assert fake.asked == [(EXERCISE, "changed = 1\n")]
+        assert editor(app).text == "changed = 1\n"
+
+
+async def test_the_function_to_complete_is_in_view_and_a_line_that_fits_is_shown_from_its_beginning(
+    make_app: MakeApp, own: Workspace
+) -> None:
+    long = "def time_step(step):\n    return {" + "1, " * 20 + "}\n"
+    text = "# about\n" * 60 + long
+    own.open(EXERCISE)
+    own.save(EXERCISE, text)
+    first = make_app()
+    async with first.run_test(size=SMALL) as pilot:
+        await go_to(pilot, first, EXERCISE)
+        await press(pilot, "f3")
+        await until(pilot, lambda: editor(first).scroll_y > 0)
+        assert editor(first).scroll_y <= 60 < editor(first).scroll_y + editor(first).size.height
+        await press(pilot, "ctrl+home")
+        assert editor(first).cursor_location == (0, 0)
+        await press(pilot, "ctrl+end", "up", "end", "ctrl+q")
+    second = make_app()
+    async with second.run_test(size=SMALL) as pilot:
+        await until(pilot, lambda: isinstance(second.screen, ExerciseScreen) and editor(second).has_focus)
+        await pilot.pause()
+        assert editor(second).cursor_location == (61, len(long.splitlines()[1]))
+        assert editor(second).scroll_x == 0
 
 
 async def test_going_on_saves_at_once(app: CourseApp, own: Workspace) -> None:
@@ -494,12 +627,47 @@ async def test_a_failed_check_says_what_was_seen_and_opens_the_card_that_explain
         ):
             assert words in shown(app)
         assert kept.best()[EXERCISE].points == 2
-        await press(pilot, "ctrl+o")
+        assert "Ctrl+O" in panel(app).status.text.plain
+        await press(pilot, "f1")
+        assert "Ctrl+O" in shown(app)
+        await press(pilot, "escape", "ctrl+o")
         assert isinstance(app.screen, LessonScreen)
         assert "A second card" in shown(app)
+        await until(pilot, lambda: app.screen.query("FooterKey"))
+        assert "Back to your code" in [key.description for key in app.screen.query("FooterKey")]
         await press(pilot, "escape")
         assert isinstance(app.screen, ExerciseScreen)
         assert kept.place() == Place("perf_counter", "warm_up_and_repeat")
+
+
+async def test_ctrl_o_opens_the_cards_of_several_mistakes_one_after_the_other(
+    app: CourseApp, fake: FakeGrader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from grader import mistakes
+    from grader.mistakes import Misconception
+
+    cards = ("perf_counter/second_card", "perf_counter/first_card")
+    known = {f"m{number}": Misconception("said", card) for number, card in enumerate(cards)}
+    monkeypatch.setattr(mistakes, "misconceptions", lambda: known)
+    fake.verdict = verdict(*(CheckResult(f"Check {n}.", False, 0, 2, f"Seen {n}.", f"m{n}") for n in range(2)))
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f6")
+        await until(pilot, lambda: "Ctrl+O once more" in shown(app))
+        for card in (*cards, cards[0]):
+            await press(pilot, "ctrl+o")
+            assert app.screen.step.id == card
+            await press(pilot, "escape")
+
+
+async def test_hints_are_free_and_not_advertised_once_passed(app: CourseApp, kept: Progress) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        assert "hint (2 left, they cost no points)." in shown(app)
+        kept.record(to_plain(verdict(CheckResult("All is well.", True, 5, 5), status="passed")))
+        await go_to(pilot, app, "perf_counter/quiz")
+        await go_to(pilot, app, EXERCISE)
+        assert "F7" not in shown(app)
 
 
 async def test_a_passed_check_stays_and_says_which_key_goes_on(app: CourseApp, fake: FakeGrader) -> None:
@@ -564,6 +732,48 @@ async def test_a_carriage_return_cut_off_between_two_chunks_is_no_blank_line(app
         assert list(output.lines)[:3] == ["one", "two!", "99%"]
 
 
+WIDE_LINE = "".join(f"{number:10}" for number in range(30)) + "\n"
+
+
+@pytest.mark.parametrize("step", ["perf_counter/first_card", EXERCISE])
+@pytest.mark.parametrize(("right", "left"), [("greater_than_sign", "less_than_sign"), ("shift+right", "shift+left")])
+async def test_lines_wider_than_the_window_scroll_sideways_and_the_status_says_so(
+    app: CourseApp, fake: FakeGrader, step: str, right: str, left: str
+) -> None:
+    fake.prints = WIDE_LINE
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, step)
+        await press(pilot, "f5")
+        await until(pilot, lambda: "> scrolls right" in panel(app).status.text.plain)
+        output = panel(app).output
+        await press(pilot, right, right)
+        assert output.scroll_x > output.size.width // 2
+        await press(pilot, left, left)
+        assert output.scroll_x == 0
+        await press(pilot, "f1")
+        assert "Scroll wide output to the right" in shown(app)
+
+
+async def test_narrow_output_offers_no_scrolling(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, "perf_counter/first_card")
+        await press(pilot, "f5")
+        await until(pilot, lambda: "Finished" in panel(app).status.text.plain)
+        await pilot.pause()
+        assert "scrolls" not in panel(app).status.text.plain
+
+
+@pytest.mark.parametrize("step", ["perf_counter/first_card", EXERCISE])
+async def test_a_run_that_fails_shows_its_last_lines(app: CourseApp, fake: FakeGrader, step: str) -> None:
+    fake.exit_code, fake.prints = 1, "line\n" * 60 + "ValueError: the last word\n"
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, step)
+        await press(pilot, "f5")
+        await until(pilot, lambda: "Error" in panel(app).status.text.plain)
+        output = panel(app).output
+        await until(pilot, lambda: output.scroll_y == output.max_scroll_y > 0)
+
+
 async def test_output_scrolls_along_unless_one_has_scrolled_up_to_read(app: CourseApp, fake: FakeGrader) -> None:
     fake.holds = True
     async with app.run_test(size=SMALL) as pilot:
@@ -599,7 +809,8 @@ async def test_each_answer_is_followed_by_its_reason(app: CourseApp, own: Worksp
         chosen = question.choices[1].id
         assert own.answers("perf_counter") == {question.id: chosen}
         right = answers[question.id].right == chosen
-        assert ("✓ Right." if right else "✗ Not right.") in shown(app)
+        assert ("✓ Right" if right else "✗ Not right.") in shown(app)
+        assert "Right. Right" not in shown(app)
         first_words = answers[question.id].why[chosen].split()[:3]
         assert all(word.strip("`*") in shown(app) for word in first_words)
         await press(pilot, "1", "enter")

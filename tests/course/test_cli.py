@@ -70,7 +70,8 @@ def test_list_as_json_has_every_exercise_with_points_and_status(home: Path, caps
     listed = json.loads(capsys.readouterr().out)["lessons"]
     assert [lesson["id"] for lesson in listed] == [lesson.id for lesson in catalog.load().lessons]
     first = {exercise["id"]: exercise for exercise in listed[0]["exercises"]}
-    assert set(first[EXERCISE]) == {"id", "title", "points", "status"}
+    assert set(first[EXERCISE]) == {"id", "title", "points", "earned", "status"}
+    assert [(first[each]["earned"], first[each]["points"]) for each in (EXERCISE, QUIZ)] == [(5, 5), (1, 5)]
     assert (first[EXERCISE]["status"], first[QUIZ]["status"]) == ("passed", "attempted")
     assert {exercise["status"] for exercise in listed[1]["exercises"]} == {"new"}
 
@@ -79,9 +80,13 @@ def test_list_shows_marks_and_points(home: Path, capsys: pytest.CaptureFixture[s
     with progress.at_home() as kept:
         kept.record({"exercise": EXERCISE, "status": "passed", "points": 5, "max_points": 5})
     assert main(["list"]) == 0
-    line = next(line for line in capsys.readouterr().out.splitlines() if EXERCISE in line)
+    lines = capsys.readouterr().out.splitlines()
+    line = next(line for line in lines if EXERCISE in line)
     assert "✓" in line
     assert "5/5" in line
+    assert lines[0].endswith("5/10 points")
+    possible = sum(lesson.points for lesson in catalog.load().lessons)
+    assert lines[-1] == f"All together: 5/{possible} points"
 
 
 def test_the_app_refuses_a_pipe(home: Path) -> None:
@@ -94,6 +99,49 @@ def test_run_without_the_file_is_wrong_usage(home: Path) -> None:
     done = run("run", "no_such.py")
     assert (done.returncode, done.stdout) == (2, "")
     assert "no_such.py" in done.stderr
+
+
+def test_run_says_what_it_lacks(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["run"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.strip().endswith("required: FILE")
+    assert main(["run", "."]) == 2
+    assert "'.' is a folder" in capsys.readouterr().err
+
+
+def test_an_unknown_option_shows_the_usage_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["list", "--jsn"])
+    assert ended.value.code == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("usage: profile-first list")
+    assert "--jsn" in shown
+
+
+@pytest.mark.parametrize("seed", ["-1", "2147483648", "1.5", "x"])
+def test_a_seed_out_of_range_is_wrong_usage(seed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["check", QUIZ, f"--seed={seed}"])
+    assert ended.value.code == 2
+    assert "from 0 to 2147483647" in capsys.readouterr().err
+
+
+def test_the_name_of_a_lesson_gets_its_exercises(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "perf_counter"]) == 2
+    shown = capsys.readouterr().err
+    assert f"Check {EXERCISE} or {QUIZ}." in shown
+
+
+def test_a_path_without_a_file_is_told_as_that(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "./diagnosis/nope.py"]) == 2
+    assert "there is no file './diagnosis/nope.py'" in capsys.readouterr().err
+
+
+def test_help_says_that_a_checked_file_runs_with_ones_rights(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["check", "--help"])
+    assert "with your rights" in capsys.readouterr().out
 
 
 def test_a_misspelt_exercise_gets_suggestions(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -234,8 +234,8 @@ no points.
         messages = (check["message"] or "" for check in verdict["checks"] if not check["passed"])
         self._error_line = error_line(next(messages, ""), self._file_name)
         self.query_one(VerdictView).show(verdict_blocks(verdict, "Ctrl+N goes on to the next step."))
-        why = Content.styled("  ·  Ctrl+O: the card on this", "$text-accent") if self._explanations else Content("")
-        self.job_panel.status.text = check_summary(verdict) + why
+        why = Content.styled("Ctrl+O explains  ·  ", "$text-accent") if self._explanations else Content("")
+        self.job_panel.tell(why + check_summary(verdict))
         self.job_panel.add_class("-verdict")
         self.refresh_bindings()
 

@@ -29,8 +29,9 @@ class HomeScreen(CourseScreen):
 
     CSS_PATH = "home.tcss"
     EXPLAINS = """\
-The map of the course. Enter opens the lesson where you stopped in it; the right arrow shows its steps, so that you can
-go to any of them. Nothing is locked: take the lessons in any order.
+The map of the course. Below a lesson's title stands what you can do after it; the bar shows the points that you have.
+Enter opens the lesson where you stopped in it; the right arrow shows its steps, so that you can go to any of them.
+Nothing is locked: take the lessons in any order.
 
 Your code and your progress are saved as you go. Leave whenever you like; the next start opens where you were.
 """
@@ -156,26 +157,28 @@ def _done(step: Step, seen: set[str], best: dict[str, Best]) -> bool:
 
 
 def _lesson_row(lesson: Lesson, seen: set[str], best: dict[str, Best], width: int) -> Content:
-    done = sum(_done(step, seen, best) for step in lesson.steps)
-    complete = done == len(lesson.steps)
-    filled = BAR_CELLS if complete else min(BAR_CELLS - 1, round(BAR_CELLS * done / len(lesson.steps)))
-    filled = max(filled, 1) if done else 0
+    complete = all(_done(step, seen, best) for step in lesson.steps)
     earned = sum(best[step.id].points for step in lesson.graded if step.id in best)
+    filled = BAR_CELLS * earned // max(lesson.points, 1) or int(earned > 0)
     right = Content.assemble(
         ("━" * filled, "$text-success" if complete else "$text-primary"),
         ("─" * (BAR_CELLS - filled), "$foreground 60%"),
         (f"{earned}/{lesson.points}".rjust(7), "$text-success" if complete else ""),
         (" points", "$foreground 60%"),
     )
-    mark = ("✓", "$text-success") if complete else (str(lesson.number), "$text-primary")
+    begun = any(step.id in seen for step in lesson.steps)
+    number = (str(lesson.number), "bold $text-accent" if begun else "$text-primary")
+    mark = ("✓", "$text-success") if complete else number
     title_room = width - right.cell_length - 5
     title = Content.styled(lesson.title, "bold").truncate(title_room, ellipsis=True)
     first = Content.assemble(mark, "  ", title.pad_right(title_room - title.cell_length), "  ", right)
     time = f"{lesson.minutes} min"
     promise_room = width - 3 - len(time) - 2
-    promise = Content(lesson.promise).truncate(promise_room, ellipsis=True)
-    second = Content.assemble("   ", promise.pad_right(promise_room - promise.cell_length), "  ", time)
-    return first + "\n" + second.stylize("$foreground 60%")
+    goal = lesson.promise.removeprefix("You can ")
+    lines = Content(goal[:1].upper() + goal[1:]).wrap(max(promise_room, 8))
+    second = Content.assemble("   ", lines[0].pad_right(promise_room - lines[0].cell_length), "  ", time)
+    rest = [Content.assemble("   ", line) for line in lines[1:]]
+    return Content("\n").join([first, *(line.stylize("$foreground 60%") for line in (second, *rest))])
 
 
 def _recap_row(width: int) -> Content:

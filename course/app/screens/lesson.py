@@ -105,9 +105,7 @@ Where a card asks you to predict, do it before you run: what follows is shown af
     def show(self, step: Step) -> None:
         if self.aside:
             self.step = step
-            self.header.place = Content.assemble(
-                (step.title, "bold"), ("  ·  ", "$foreground 60%"), "Esc: back to your code"
-            )
+            self.header.place = Content.assemble((step.title, "bold"), ("  ·  ", "$foreground 60%"), "Esc: back")
         else:
             super().show(step)
         blocks = parse(step.text)
@@ -117,6 +115,8 @@ Where a card asks you to predict, do it before you run: what follows is shown af
         question = end_of_question(blocks)
         split = max(question or 0, 0 if at is None else at + 1) or len(blocks)
         self.query_one("#before", Prose).show([heading(step.title), *blocks[:split]])
+        panel_above = any(isinstance(block, Code) and block.is_python for block in blocks[:split][-1:])
+        self.query_one("#after", Prose).set_class(not panel_above, "-apart")
         self._answer = blocks[split:] if question is not None else ()
         if self._answer and not self.aside and self.course.progress.setting(self._revealed) is None:
             run = "F5 runs it. " if self._code else ""

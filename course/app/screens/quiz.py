@@ -170,7 +170,8 @@ whether the answer is right, and why. The whole quiz can be taken again as often
             self._show_choices()
 
     def _why(self, result: Any) -> list[Block]:
-        words = ("✓ Right. ", "bold $text-success") if result.passed else ("✗ Not right. ", "bold $text-error")
+        # The reason of the right answer begins with "Right" itself.
+        words = ("✓ ", "bold $text-success") if result.passed else ("✗ Not right. ", "bold $text-error")
         blocks = list(parse(result.message or ""))
         first = blocks[0] if blocks and isinstance(blocks[0], Text) else Text(Content(""))
         blocks[:1] = [Text(Content.assemble(words, first.content), first.marker)]

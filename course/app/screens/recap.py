@@ -77,6 +77,7 @@ The recap of the course: what each lesson was for, and the points of all its exe
             blocks.append(
                 Text(title, Content.styled(f"{lesson.number}  ", "$text-primary"), after_gap=lesson.number == 1)
             )
+        blocks.extend(parse("In a shell, `profile-first run train.py` runs a loop of your own on this GPU."))
         blocks.append(heading(f"{passed} of {len(graded)} exercises and quizzes passed"))
         blocks.extend(points_blocks(lessons, best))
         self.query_one(Prose).show(blocks)

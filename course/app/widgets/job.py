@@ -59,6 +59,7 @@ class JobPanel(Vertical):
         self._began_s = 0.0
         self._timer: Timer | None = None
         self._printed = False
+        self._summary: Content | None = None
 
     def compose(self) -> ComposeResult:
         yield StatusLine()
@@ -82,6 +83,7 @@ class JobPanel(Vertical):
         `waits_for` says, as long as the job can't really begin yet, what is done instead.
         """
         self._waits_for = waits_for
+        self._summary = None
         self._label, self._began_s, self._printed = label, time.monotonic(), False
         self._pending.clear()
         self.output.clear()
@@ -101,9 +103,17 @@ class JobPanel(Vertical):
         self._draw()
         self.output.finish()
         self.tell(summary)
+        # How wide the output is, is certain once it is laid out.
+        self.call_after_refresh(self._tell_again)
+
+    def _tell_again(self) -> None:
+        if self._summary is not None:
+            self._grow()
+            self.tell(self._summary)
 
     def tell(self, summary: Content) -> None:
         """Say how the job ended, and how the rest of a line is reached that is wider than the output."""
+        self._summary = summary
         hint = Content.styled(WIDE_HINT, "$foreground 60%") if self.output.is_wide else Content("")
         self.status.text = summary + hint
 
