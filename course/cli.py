@@ -27,7 +27,13 @@ try:
     print(f"GPU in use: {gpu.name} ({gpu.kind})", file=sys.stderr, flush=True)
 except Exception:
     pass  # lab.run says what is wrong
-raise SystemExit(lab.run.main(sys.argv[1:]))
+try:
+    code = lab.run.main(sys.argv[1:])
+except Exception as error:
+    # The traceback is the program's own, without the frame of this text.
+    sys.excepthook(type(error), error, error.__traceback__.tb_next)
+    code = 1
+raise SystemExit(code)
 """
 
 DESCRIPTION = """\
@@ -262,8 +268,8 @@ def _wanted(what: str, lessons: Catalog, own: Any) -> tuple[str, Path]:
     looks_like_file = path.suffix in (".py", ".toml") or path.is_file()
     exercise = f"{path.absolute().parent.name}/{path.stem}" if looks_like_file else what
     if exercise not in known:
-        if not looks_like_file and (lesson := lessons.lesson(what.rstrip("/"))):
-            raise WrongUsage(f"{what!r} is a lesson. Check {' or '.join(step.id for step in lesson.graded)}.")
+        if not looks_like_file and (whole := lessons.lesson(what.rstrip("/"))):
+            raise WrongUsage(f"{what!r} is a lesson. Check {' or '.join(step.id for step in whole.graded)}.")
         if looks_like_file and not path.is_file():
             raise WrongUsage(f"there is no file {what!r}.")
         near = difflib.get_close_matches(exercise, known, n=2, cutoff=0.7)

@@ -264,6 +264,30 @@ def test_run_passes_arguments_and_returns_the_programs_exit_code(home: Path, tmp
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
+def test_run_names_the_gpu_on_a_terminal_and_only_there(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text("import sys\nprint(__name__, sys.argv)\nraise ValueError('its own')\n")
+    ours, theirs = os.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "course", "run", str(file), "x"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PROFILE_FIRST_GPU": "simulated", "NO_COLOR": "1"},
+        check=False,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert (done.returncode, done.stdout.decode()) == (1, f"__main__ {[str(file), 'x']}\n")
+    assert shown.splitlines()[0] == "GPU in use: Profile First Simulated GPU (simulated)"
+    assert shown.splitlines()[-1] == "ValueError: its own"
+    assert "<string>" not in shown
+    assert "GPU in use" not in run("run", str(file), PROFILE_FIRST_GPU="simulated").stderr
+
+
+@pytest.mark.slow
 def test_several_files_are_checked_and_one_failure_is_enough_for_exit_code_1(home: Path) -> None:
     root = Path(__file__).parents[2]
     files = [str(root / folder / f"{EXERCISE}.py") for folder in ("solutions", "exercises")]
