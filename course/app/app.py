@@ -7,6 +7,7 @@ import contextlib
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +82,7 @@ class CourseApp(App[None]):
         self._make_grader = make_grader
         self._grader: Grader | None = None
         self._told_problems: set[str] = set()
+        self._quit_all_the_same = False
         self._grader_started: Worker[None] | None = None
         self.register_theme(DARK)
         self.register_theme(LIGHT)
@@ -116,7 +118,7 @@ class CourseApp(App[None]):
         self.progress.on_problem = self._progress_problem
         if self.progress.notice:
             self.notify(self.progress.notice, severity="warning", timeout=15, markup=False)
-        for name in ("SIGHUP", "SIGTERM"):
+        for name in ("SIGHUP", "SIGTERM", "SIGINT"):
             if number := getattr(signal, name, None):
                 with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                     asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
@@ -135,6 +137,7 @@ class CourseApp(App[None]):
     def _told_to_end(self) -> None:
         """The terminal was closed or the system ends the program: keep everything, then go."""
         self._leave_screens()
+        self._rescue(self._unsaved())
         if self._grader is not None:
             self._grader_task = asyncio.get_running_loop().create_task(self._grader.close())
         # The terminal may be gone, so that an orderly end could wait for it for ever.
@@ -143,7 +146,33 @@ class CourseApp(App[None]):
 
     async def action_quit(self) -> None:
         self._leave_screens()
-        self.exit()
+        unsaved = self._unsaved()
+        if unsaved and not self._quit_all_the_same:
+            self._quit_all_the_same = True
+            self.notify(
+                "What you typed can't be saved where it belongs. Ctrl+Q once more puts a copy into the folder for "
+                "temporary files and leaves.",
+                title="Not saved",
+                severity="error",
+                timeout=15,
+            )
+            return
+        self.exit(message=self._rescue(unsaved))
+
+    def _unsaved(self) -> list[tuple[str, str]]:
+        screens = [screen for screen in self.screen_stack if isinstance(screen, CourseScreen) and screen.is_mounted]
+        return [found for screen in screens if (found := screen.unsaved()) is not None]
+
+    def _rescue(self, unsaved: list[tuple[str, str]]) -> str | None:
+        """Write what can't be saved where it belongs into the folder for temporary files; say where."""
+        told = []
+        for name, text in unsaved:
+            with contextlib.suppress(OSError):
+                handle, path = tempfile.mkstemp(prefix="profile-first-", suffix=f"-{Path(name).name}")
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(text)
+                told.append(f"What you typed in {name} is kept as {path}.")
+        return "\n".join(told) or None
 
     def _leave_screens(self) -> None:
         for screen in self.screen_stack:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from course.app.widgets.job import JobPanel
 from course.app.widgets.output import OutputView
 from course.app.widgets.prose import Prose
 from course.progress import Place, Progress
-from course.workspace import Workspace
+from course.workspace import Workspace, WorkspaceError
 from grader.quiz import read_answers
 from grader.verdict import CheckResult, to_plain
 from tests.course.conftest import EXERCISE, STARTER, FakeGrader, verdict
@@ -398,6 +399,38 @@ async def test_everything_that_is_typed_is_saved_not_only_the_first_time(app: Co
             await press(pilot, "x")
             typed = "x" * number + "return"
             await until(pilot, lambda typed=typed: typed in own.path(EXERCISE).read_text("utf-8"))
+
+
+async def test_typing_without_a_pause_is_saved_all_the_same(
+    app: CourseApp, own: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("course.app.widgets.editor.AUTOSAVE_S", 60.0)
+    monkeypatch.setattr("course.app.widgets.editor.AUTOSAVE_AT_LEAST_EVERY_S", 0.0)
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f3", "x", "y")
+        await until(pilot, lambda: "xyreturn" in own.path(EXERCISE).read_text("utf-8"))
+
+
+async def test_leaving_with_text_that_cannot_be_saved_asks_first_and_keeps_a_copy(
+    app: CourseApp, own: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+
+        def full(*_: object) -> None:
+            raise WorkspaceError("The disk is full.")
+
+        monkeypatch.setattr(own.__class__, "save", full)
+        await press(pilot, "f3", "x", "y", "z")
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+        assert app.is_running
+        await pilot.press("ctrl+q")
+    copies = list(tmp_path.glob("profile-first-*.py"))
+    assert len(copies) == 1
+    assert "xyz" in copies[0].read_text()
 
 
 async def test_what_another_program_saves_is_shown_without_a_key_and_the_caret_stays(

@@ -277,6 +277,11 @@ no points.
         if self._known is not None:
             self.save()
 
+    def unsaved(self) -> tuple[str, str] | None:
+        if self._known is None or self.editor.read_only or self.editor.text == self._known:
+            return None
+        return self._file_name, self.editor.text
+
     @on(Editor.Changed)
     def _say_unsaved(self) -> None:
         if self._known is not None and self.editor.text != self._known:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
@@ -11,7 +13,8 @@ from textual.widgets import TextArea
 from course.app.syntax import editor_theme
 from course.progress import Caret
 
-AUTOSAVE_S = 0.5
+AUTOSAVE_S = 0.5  # after the last change
+AUTOSAVE_AT_LEAST_EVERY_S = 2.0  # while changes go on
 
 
 class Editor(TextArea, inherit_bindings=False):
@@ -25,7 +28,7 @@ class Editor(TextArea, inherit_bindings=False):
     ]
 
     class Settled(Message):
-        """Nothing was typed for half a second, or the editor lost the focus: time to save."""
+        """Nothing was typed for half a second, or changes go on for long, or the focus was lost: time to save."""
 
     DEFAULT_CSS = """
     Editor {
@@ -49,6 +52,7 @@ class Editor(TextArea, inherit_bindings=False):
             max_checkpoints=500,
         )
         self._pause: Timer | None = None
+        self._changed_since_s = 0.0
         self._wanted: Caret | None = None
 
     def on_mount(self) -> None:
@@ -82,8 +86,14 @@ class Editor(TextArea, inherit_bindings=False):
 
     def on_text_area_changed(self) -> None:
         # A timer that has run once can't be started again, so that each change begins a new one.
+        now_s = monotonic()
         if self._pause is not None:
             self._pause.stop()
+        else:
+            self._changed_since_s = now_s
+        if now_s - self._changed_since_s >= AUTOSAVE_AT_LEAST_EVERY_S:
+            self._settle()
+            return
         self._pause = self.set_timer(AUTOSAVE_S, self._settle)
 
     def on_blur(self) -> None:
