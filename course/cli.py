@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import errno
 import json
 import os
 import sys
@@ -13,28 +14,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from course.catalog import Catalog, Step
-    from course.progress import Best
+    from course.progress import Best, Progress
 
 PASSED, NOT_PASSED, WRONG_USAGE = 0, 1, 2
 SEEDS = 2**31
-
-# Says which GPU it is before the program begins; lab.run then finds it in place.
-_RUN_AND_NAME_GPU = """\
-import sys
-import lab.gpu, lab.run
-try:
-    gpu = lab.gpu.use()
-    print(f"GPU in use: {gpu.name} ({gpu.kind})", file=sys.stderr, flush=True)
-except Exception:
-    pass  # lab.run says what is wrong
-try:
-    code = lab.run.main(sys.argv[1:])
-except Exception as error:
-    # The traceback is the program's own, without the frame of this text.
-    sys.excepthook(type(error), error, error.__traceback__.tb_next)
-    code = 1
-raise SystemExit(code)
-"""
 
 DESCRIPTION = """\
 Profile First: find out where a PyTorch training loop spends its time and memory before you change it.
@@ -56,6 +39,8 @@ class WrongUsage(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    if sys.stdout is None:  # closed by whoever started the program
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
     parser = _parser()
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
@@ -71,6 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return NOT_PASSED
     except KeyboardInterrupt:
         return 130
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        print(f"profile-first: the output can't be written: {error.strerror}.", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return WRONG_USAGE
     except Exception as error:
         if not _is_for_people(error):
             raise
@@ -174,6 +165,7 @@ def _list(options: argparse.Namespace) -> int:
 
     lessons = catalog.load()
     with progress.at_home() as kept:
+        _tell_notice(kept)
         best = kept.best()
     rows = {
         lesson.id: [(step, progress.status_of(best.get(step.id)), best.get(step.id)) for step in lesson.graded]
@@ -223,8 +215,7 @@ def _run(options: argparse.Namespace) -> int:
     if not file.is_file():
         what = "is a folder" if file.is_dir() else "doesn't exist"
         raise WrongUsage(f"{options.file!r} {what}. Give the path of a Python file.")
-    program = ["-c", _RUN_AND_NAME_GPU] if sys.stderr.isatty() else ["-m", "lab.run"]
-    command = [sys.executable, *program, str(file), *options.arguments]
+    command = [sys.executable, "-m", "lab.run", str(file), *options.arguments]
     sys.stdout.flush()
     if os.name == "posix":
         os.execv(sys.executable, command)
@@ -246,12 +237,14 @@ def _check(options: argparse.Namespace) -> int:
     from grader.verdict import to_plain
 
     ink, verdicts = Ink(sys.stdout), list[dict[str, Any]]()
-    with progress.at_home() as kept, WarmRunner() as runner:
+    with WarmRunner() as runner:
         for exercise, path in wanted:
             verdict = to_plain(check(exercise, path, seed=options.seed, runner=runner))
             verdicts.append(verdict)
             if path.absolute() in (own.path(exercise).absolute(), own.answers_path(exercise.split("/")[0]).absolute()):
-                kept.record(verdict)
+                with progress.at_home() as kept:
+                    _tell_notice(kept)
+                    kept.record(verdict)
             if not options.json:
                 if len(verdicts) > 1:
                     print()
@@ -259,6 +252,11 @@ def _check(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(verdicts, indent=2, ensure_ascii=False))
     return PASSED if all(verdict["status"] == "passed" for verdict in verdicts) else NOT_PASSED
+
+
+def _tell_notice(kept: Progress) -> None:
+    if kept.notice:
+        print(f"profile-first: {kept.notice}", file=sys.stderr)
 
 
 def _wanted(what: str, lessons: Catalog, own: Any) -> tuple[str, Path]:

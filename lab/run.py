@@ -24,10 +24,12 @@ def main(arguments: list[str]) -> int:
         print(f"There is no file {path}.", file=sys.stderr)
         return 2
     try:
-        lab.gpu.use()
+        gpu = lab.gpu.use()
     except (lab.gpu.GpuUnavailable, UnsupportedTorch, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
+    if sys.stderr.isatty():
+        print(f"GPU in use: {gpu.name} ({gpu.kind})", file=sys.stderr)
     sys.argv = arguments
     sys.path[0] = str(path.resolve().parent)
     sys.excepthook = only_the_files_own_frames

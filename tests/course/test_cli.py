@@ -306,3 +306,37 @@ def test_doctor_finds_the_gpu_in_use(home: Path) -> None:
     assert findings["GPU"]["status"] == "good"
     assert "simulated" in findings["GPU"]["detail"]
     assert str(home) in findings["Your folder"]["detail"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_closed_or_full_output_is_no_traceback(tmp_path: Path) -> None:
+    command = f"exec {sys.executable} -m course list"
+    environment = {**os.environ, "PROFILE_FIRST_HOME": str(tmp_path)}
+    told = []
+    for redirection in (">&-", "> /dev/full"):
+        done = subprocess.run(
+            ["bash", "-c", f"{command} {redirection}"], capture_output=True, text=True, env=environment, check=False
+        )
+        told.append((done.returncode, done.stderr))
+    assert told[0] == (0, "")
+    assert told[1][0] == 2
+    assert "the output can't be written" in told[1][1]
+    assert "Traceback" not in told[1][1]
+
+
+def test_a_damaged_progress_file_is_told_about(tmp_path: Path) -> None:
+    (tmp_path / "progress.sqlite3").write_bytes(b"not a database" * 100)
+    done = run("list", PROFILE_FIRST_HOME=str(tmp_path))
+    assert done.returncode == 0
+    assert "The progress file was damaged and is now" in done.stderr
+
+
+def test_a_file_of_ones_own_is_checked_where_no_progress_can_be_kept(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    answers = tmp_path / "perf_counter" / "quiz.toml"
+    answers.parent.mkdir()
+    answers.write_text("[answers]\n")
+    done = run("check", str(answers), PROFILE_FIRST_HOME=str(blocked))
+    assert done.returncode == 1
+    assert "can't be opened" not in done.stderr
