@@ -161,13 +161,8 @@ def text_encoding() -> Finding:
 
 
 def isolation() -> Iterator[Finding]:
-    """What is used today to isolate code that is checked, and what this system has to offer for more."""
+    """Isolation of code that is checked: what is used today, and what this system has to offer for more."""
     from grader.isolation import probe
 
     for layer in probe():
-        yield Finding(
-            f"Isolation of code that is checked: {layer.name}",
-            "good" if layer.available else "note",
-            layer.detail,
-            layer.fix,
-        )
+        yield Finding(f"Isolation: {layer.name}", "good" if layer.available else "note", layer.detail, layer.fix)

@@ -683,10 +683,12 @@ async def test_ctrl_o_opens_the_cards_of_several_mistakes_one_after_the_other(
     known = {f"m{number}": Misconception("said", card) for number, card in enumerate(cards)}
     monkeypatch.setattr(mistakes, "misconceptions", lambda: known)
     fake.verdict = verdict(*(CheckResult(f"Check {n}.", False, 0, 2, f"Seen {n}.", f"m{n}") for n in range(2)))
-    async with app.run_test(size=SMALL) as pilot:
+    async with app.run_test(size=(60, 16)) as pilot:
         await go_to(pilot, app, EXERCISE)
         await press(pilot, "f6")
         await until(pilot, lambda: "Ctrl+O once more" in shown(app))
+        await until(pilot, lambda: "Why?" in [key.description for key in app.screen.query("FooterKey")])
+        assert sum(key.outer_size.width for key in app.screen.query("FooterKey") if key.display) <= 60
         for card in (*cards, cards[0]):
             await press(pilot, "ctrl+o")
             assert app.screen.step.id == card

@@ -42,8 +42,10 @@ code does on the GPU, not at how fast your machine is.
 
 F2, F3 and F4 go to the task, the code and the output. In the editor, Tab indents; Escape leaves the editor, then single
 letters work as keys too. Your code is saved while you type, also when the terminal is closed; what another editor saves
-is shown here within a second. Lines of output that are wider than the window scroll sideways with > and <. Hints cost
-no points.
+is shown here within a second. F9 begins again from the starter file.
+
+A program runs in a folder that is removed afterwards: to keep a file that it writes, give the file's whole path. Lines
+of output that are wider than the window scroll sideways with > and <. Hints cost no points.
 """
     BINDINGS = [  # noqa: RUF012
         Binding("f1", "app.help", "Help", id="help", priority=True, tooltip="Show this help"),
@@ -73,7 +75,9 @@ no points.
         Binding("f2", "pane('task')", "Task", id="pane.task", priority=True, show=False, tooltip="To the task"),
         Binding("f3", "pane('code')", "Code", id="pane.code", priority=True, show=False, tooltip="To the code"),
         Binding("f4", "pane('output')", "Output", id="pane.output", priority=True, show=False, tooltip="To the output"),
-        Binding("f9", "reset", "Reset", id="reset", priority=True, tooltip="Begin again from the starter file"),
+        Binding(
+            "f9", "reset", "Reset", id="reset", priority=True, show=False, tooltip="Begin again from the starter file"
+        ),
         Binding(
             "ctrl+o",
             "explain",
@@ -331,7 +335,7 @@ no points.
         if action == "stop":
             return self.course.job is not None
         if action == "explain":
-            return bool(self._explanations)
+            return bool(self._explanations) and self.course.job is None
         if action == "sideways":
             return self.is_mounted and self.job_panel.output.is_wide
         if action == "error_line":
