@@ -789,13 +789,17 @@ async def test_lines_wider_than_the_window_scroll_sideways_and_the_status_says_s
         assert "Scroll wide output to the right" in shown(app)
 
 
-async def test_narrow_output_offers_no_scrolling(app: CourseApp) -> None:
+async def test_narrow_output_offers_no_scrolling_and_leaves_the_arrows_to_the_cards(
+    app: CourseApp, fake: FakeGrader
+) -> None:
+    fake.prints = "line\n" * 60
     async with app.run_test(size=SMALL) as pilot:
         await go_to(pilot, app, "perf_counter/first_card")
         await press(pilot, "f5")
-        await until(pilot, lambda: "Finished" in panel(app).status.text.plain)
-        await pilot.pause()
+        await until(pilot, lambda: panel(app).output.has_focus)
         assert "scrolls" not in panel(app).status.text.plain
+        await press(pilot, "right")
+        assert app.screen.step.name == "second_card"
 
 
 @pytest.mark.parametrize("step", ["perf_counter/first_card", EXERCISE])

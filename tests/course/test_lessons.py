@@ -372,7 +372,7 @@ def test_a_program_runs_on_the_gpu_without_a_word_of_complaint(code: str, tmp_pa
     done = subprocess.run(
         [sys.executable, "-m", "lab.run", "card.py"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=120,
@@ -380,3 +380,4 @@ def test_a_program_runs_on_the_gpu_without_a_word_of_complaint(code: str, tmp_pa
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
+    assert [line for line in done.stdout.splitlines() if len(line) > CODE_COLUMNS and str(tmp_path) not in line] == []
