@@ -14,10 +14,10 @@ from lab import observe
 from lab.workloads.sizing import gpu_seconds, matmul_edge
 
 BATCHES, BATCH_SIZES, PIXELS = 5, (2, 4), 64
-LAYERS = (6, 9)
+LAYERS = (6, 8)
 # How long reading a batch takes, in steps of the GPU. Both ranges are far from 1, where neither side would be
 # the bottleneck; the slow one keeps the GPU busy for more than a third and less than half of the time.
-SLOW_READS, QUICK_READS = (2.3, 2.8), (0.15, 0.3)
+SLOW_READS, QUICK_READS = (2.3, 2.7), (0.2, 0.3)
 
 
 class Images(Dataset[tuple[torch.Tensor, int]]):

@@ -220,12 +220,15 @@ CHEATS = {
                 train()
                 return "input" if train.loader.dataset.read_s > 0.01 else "compute"
         """,
-        "how long it reads an image": """
+        **{
+            f"whether it reads an image for more than {milliseconds} ms": f"""
             def name_the_bottleneck(train):
                 train()
                 read = train.loader.dataset.read
-                return "input" if read.__closure__[0].cell_contents > 0.007 else "compute"
-        """,
+                return "input" if read.__closure__[0].cell_contents > {milliseconds / 1000} else "compute"
+        """
+            for milliseconds in (1.5, 2.0, 2.5, 3.0, 7.0)
+        },
         "the batch size": """
             def name_the_bottleneck(train):
                 train()

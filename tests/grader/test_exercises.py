@@ -33,6 +33,15 @@ CONSTANTS = {
     "diagnosis/name_the_bottleneck": ("name_the_bottleneck", '"input"'),
     "diagnosis/feed_the_gpu": ("make_loader", "torch.utils.data.DataLoader([(torch.ones(3, 16, 16), 1)] * 46)"),
 }
+STARTERS_MISTAKES = {
+    "perf_counter/warm_up_and_repeat": "too_few_repeats",
+    "synchronize/time_on_the_gpu": "clock_stopped_early",
+    "torch_profiler/profile_one_step": "gpu_not_recorded",
+    "key_averages/hottest_operator": "total_for_self",
+    "profile_memory/peak_of_a_step": "peak_not_reset",
+    "diagnosis/name_the_bottleneck": "unsynchronised_breakdown",
+    "diagnosis/feed_the_gpu": "one_reader",
+}
 SEEDS = (1, 20261130, 2**31 - 1)
 
 
@@ -64,11 +73,13 @@ def test_a_solution_passes_with_full_points(exercise: str, seed: int, lab_runner
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("exercise", EXERCISES)
-def test_a_starter_fails_with_a_message_for_each_lost_point(exercise: str, seed: int, lab_runner: WarmRunner) -> None:
+def test_a_starter_fails_with_the_mistake_that_its_lesson_is_about(
+    exercise: str, seed: int, lab_runner: WarmRunner
+) -> None:
     verdict = graded(exercise, ROOT / "exercises" / f"{exercise}.py", lab_runner, seed)
     assert verdict.status == "failed", messages(verdict)
     assert all(result.passed or result.message for result in verdict.checks)
-    assert any(result.mistake for result in verdict.checks), messages(verdict)
+    assert STARTERS_MISTAKES[exercise] in {result.mistake for result in verdict.checks}, messages(verdict)
 
 
 @pytest.mark.parametrize("submission", submissions(right=False))
@@ -125,7 +136,12 @@ def test_each_known_mistake_has_a_wrong_submission() -> None:
     assert shown == set(misconceptions())
 
 
-def test_each_known_mistake_names_a_card_and_a_source() -> None:
+def test_each_known_mistake_names_a_card_that_there_is_and_a_source() -> None:
+    cards = {
+        f"{lesson.parent.name.partition('_')[2]}/{card}"
+        for lesson in (ROOT / "course" / "lessons").glob("*/en.md")
+        for card in re.findall(r"^## .*\{#(\w+)\}$", lesson.read_text(encoding="utf-8"), flags=re.M)
+    }
     for name, misconception in misconceptions().items():
-        assert re.fullmatch(r"[a-z_]+/[a-z_]+", misconception.card or ""), name
+        assert misconception.card in cards, name
         assert re.fullmatch(r"S\d+\.\d+", misconception.source or ""), name

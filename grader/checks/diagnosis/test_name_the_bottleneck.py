@@ -15,7 +15,7 @@ def loops(submission) -> list[tuple[Expected, Seen]]:
     Which kind a loop is depends on its own seed and isn't told where the submission runs. The time to read an image
     doesn't tell it either: for one of the input-bound loops it is less than for the compute-bound one.
     """
-    wanted = [("input", 16), ("compute", 2), ("input", 2)]
+    wanted = [("input", 32), ("compute", 2), ("input", 2)]
     submission.random.shuffle(wanted)
     loops = []
     seed = submission.seed
