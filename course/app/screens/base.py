@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
@@ -16,6 +17,27 @@ if TYPE_CHECKING:
     from course.catalog import Step
 
 TOO_SMALL = "The course needs 60 columns and 16 rows.\nMake the window larger; nothing is lost."
+
+
+# On every screen that shows output. Each calls the screen's own action_sideways.
+SIDEWAYS = (
+    Binding(
+        "greater_than_sign,shift+right",
+        "sideways(1)",
+        "Scroll right",
+        show=False,
+        id="output.sideways.right",
+        tooltip="Scroll wide output to the right",
+    ),
+    Binding(
+        "less_than_sign,shift+left",
+        "sideways(-1)",
+        "Scroll left",
+        show=False,
+        id="output.sideways.left",
+        tooltip="Scroll wide output to the left",
+    ),
+)
 
 
 class CourseScreen(Screen[None]):

@@ -13,7 +13,7 @@ from textual.content import Content
 
 from course.app.jobs import ended_well, run_summary
 from course.app.prose import STRONG, Block, Code, Text, heading, parse
-from course.app.screens.base import StepScreen
+from course.app.screens.base import SIDEWAYS, StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
 from course.app.widgets.job import JobPanel
 from course.app.widgets.prose import Prose
@@ -62,22 +62,7 @@ Where a card asks you to predict, do it before you run: what follows is shown af
         Binding("escape", "to_map", "Map", id="map", tooltip="Go to the course map"),
         Binding("c", "copy_code", "Copy code", id="card.copy", show=False, tooltip="Copy the card's code"),
         Binding("space", "page_or_next", "Next page", show=False, id="card.page", tooltip="Read on, page by page"),
-        Binding(
-            "greater_than_sign,shift+right",
-            "sideways(1)",
-            "Scroll right",
-            show=False,
-            id="output.sideways.right",
-            tooltip="Scroll wide output to the right",
-        ),
-        Binding(
-            "less_than_sign,shift+left",
-            "sideways(-1)",
-            "Scroll left",
-            show=False,
-            id="output.sideways.left",
-            tooltip="Scroll wide output to the left",
-        ),
+        *SIDEWAYS,
     ]
 
     aside: ClassVar[bool] = False
