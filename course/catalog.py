@@ -41,6 +41,8 @@ class Step:
     """Markdown; for an exercise, the brief without its hints."""
     points: int = 0
     hints: tuple[str, ...] = ()
+    why: str = ""
+    """For an exercise, the card of its lesson that says why it matters at work."""
 
     @property
     def id(self) -> str:
@@ -156,7 +158,10 @@ def _step(
         raise CatalogError(f"{text_file}: no section '## … {{#{name}}}' for the step {name!r} of {order_file.name}.")
     title, body = sections[name]
     brief, *hints = _split_hints(body) if kind == "exercise" else [body]
-    return Step(kind, lesson_id, name, title, brief, int(entry.get("points", 0)), tuple(hints))
+    why = str(entry.get("why", ""))
+    if why and why not in sections:
+        raise CatalogError(f"{order_file}: {name!r} has why = {why!r}, but {text_file.name} has no such card.")
+    return Step(kind, lesson_id, name, title, brief, int(entry.get("points", 0)), tuple(hints), why)
 
 
 def _outside_code(text: str) -> Iterator[tuple[str, bool]]:

@@ -381,3 +381,12 @@ def test_a_program_runs_on_the_gpu_without_a_word_of_complaint(code: str, tmp_pa
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
     assert [line for line in done.stdout.splitlines() if len(line) > CODE_COLUMNS and str(tmp_path) not in line] == []
+
+
+@pytest.mark.parametrize("folder", LESSONS, ids=lesson_id)
+def test_each_exercise_comes_after_the_card_that_says_why_it_matters(folder: Path) -> None:
+    before: list[str] = []
+    for step in steps(folder):
+        if "exercise" in step:
+            assert step.get("why") in before, f'{step["exercise"]}: add why = "<an earlier card>" to lesson.toml'
+        before += [step["card"]] if "card" in step else []

@@ -4,45 +4,36 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from course import catalog
 from grader.check import check, exercise_ids
 from grader.mistakes import misconceptions
 from grader.runner.warm import WarmRunner
 from grader.verdict import Verdict
 
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib
+
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = Path(__file__).with_name("submissions")
 EXERCISES = exercise_ids()
-POINTS = {
-    "perf_counter/warm_up_and_repeat": 5,
-    "synchronize/time_on_the_gpu": 4,
-    "torch_profiler/profile_one_step": 4,
-    "key_averages/hottest_operator": 3,
-    "profile_memory/peak_of_a_step": 4,
-    "diagnosis/name_the_bottleneck": 4,
-    "diagnosis/feed_the_gpu": 5,
-}
-CONSTANTS = {
-    "perf_counter/warm_up_and_repeat": ("time_step", '{"first_s": 0.2, "median_s": 0.02, "spread_s": 0.03}'),
-    "synchronize/time_on_the_gpu": ("time_on_the_gpu", "0.06"),
-    "torch_profiler/profile_one_step": ("profile_one_step", "torch.profiler.profile()"),
-    "key_averages/hottest_operator": ("hottest_operator", '"aten::mm"'),
-    "profile_memory/peak_of_a_step": ("peak_of_a_step", "50 * 2**20"),
-    "diagnosis/name_the_bottleneck": ("name_the_bottleneck", '"input"'),
-    "diagnosis/feed_the_gpu": ("make_loader", "torch.utils.data.DataLoader([(torch.ones(3, 16, 16), 1)] * 46)"),
-}
-STARTERS_MISTAKES = {
-    "perf_counter/warm_up_and_repeat": "too_few_repeats",
-    "synchronize/time_on_the_gpu": "clock_stopped_early",
-    "torch_profiler/profile_one_step": "gpu_not_recorded",
-    "key_averages/hottest_operator": "total_for_self",
-    "profile_memory/peak_of_a_step": "peak_not_reset",
-    "diagnosis/name_the_bottleneck": "unsynchronised_breakdown",
-    "diagnosis/feed_the_gpu": "one_reader",
-}
 SEEDS = (1, 20261130, 2**31 - 1)
+
+
+def about(exercise: str) -> dict[str, Any]:
+    """What these tests have to know of an exercise: the starter's mistake, and an answer without measuring."""
+    return tomllib.loads((SUBMISSIONS / exercise / "exercise.toml").read_text(encoding="utf-8"))
+
+
+def points(exercise: str) -> int:
+    step = catalog.load().step(exercise)
+    assert step is not None, f"no lesson has the exercise {exercise}"
+    return step.points
 
 
 def submissions(right: bool) -> list[str]:
@@ -59,8 +50,9 @@ def messages(verdict: Verdict) -> str:
     return "\n".join(f"{result.passed} {result.name} {result.mistake} {result.message}" for result in verdict.checks)
 
 
-def test_each_exercise_has_its_points() -> None:
-    assert sorted(POINTS) == EXERCISES
+def test_each_exercise_has_its_step_in_a_lesson() -> None:
+    steps = [step.id for step in catalog.load().graded() if step.kind == "exercise"]
+    assert sorted(steps) == EXERCISES
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -68,7 +60,7 @@ def test_each_exercise_has_its_points() -> None:
 def test_a_solution_passes_with_full_points(exercise: str, seed: int, lab_runner: WarmRunner) -> None:
     verdict = graded(exercise, ROOT / "solutions" / f"{exercise}.py", lab_runner, seed)
     assert verdict.status == "passed", messages(verdict)
-    assert verdict.points == verdict.max_points == POINTS[exercise]
+    assert verdict.points == verdict.max_points == points(exercise)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -79,7 +71,7 @@ def test_a_starter_fails_with_the_mistake_that_its_lesson_is_about(
     verdict = graded(exercise, ROOT / "exercises" / f"{exercise}.py", lab_runner, seed)
     assert verdict.status == "failed", messages(verdict)
     assert all(result.passed or result.message for result in verdict.checks)
-    assert STARTERS_MISTAKES[exercise] in {result.mistake for result in verdict.checks}, messages(verdict)
+    assert about(exercise)["starter_makes"] in {result.mistake for result in verdict.checks}, messages(verdict)
 
 
 @pytest.mark.parametrize("submission", submissions(right=False))
@@ -100,9 +92,10 @@ def test_another_right_way_passes(submission: str, lab_runner: WarmRunner) -> No
 
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_a_constant_does_not_pass(exercise: str, tmp_path: Path, lab_runner: WarmRunner) -> None:
-    function, constant = CONSTANTS[exercise]
+    constant = about(exercise)["constant"]
     path = tmp_path / "submission.py"
-    path.write_text(f"import torch\n\n\ndef {function}(argument):\n    return {constant}\n", encoding="utf-8")
+    source = f"import torch\n\n\ndef {constant['function']}(*arguments):\n    return {constant['returns']}\n"
+    path.write_text(source, encoding="utf-8")
     verdict = graded(exercise, path, lab_runner, seed=7)
     assert verdict.status == "failed", messages(verdict)
     assert verdict.points < verdict.max_points / 2, messages(verdict)
