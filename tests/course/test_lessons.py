@@ -173,17 +173,19 @@ def test_ids_are_unique_within_a_lesson(folder: Path) -> None:
 
 
 @each_lesson()
-def test_a_lesson_is_six_to_ten_cards_then_practice_a_quiz_and_a_recap(folder: Path) -> None:
+def test_a_lesson_is_cards_with_practice_among_them_then_a_quiz_and_a_recap(folder: Path) -> None:
     kinds = [next(kind for kind in ("card", "exercise", "quiz", "recap") if kind in step) for step in steps(folder)]
-    assert 6 <= kinds.count("card") <= 10
+    assert 6 <= kinds.count("card") <= 16
     assert kinds.count("exercise") >= 1
-    assert kinds == sorted(kinds, key=["card", "exercise", "quiz", "recap"].index)
+    assert set(kinds[:-2]) == {"card", "exercise"}
+    assert kinds[0] == "card"
     assert kinds[-2:] == ["quiz", "recap"]
 
 
 @each_lesson()
-def test_a_lesson_takes_five_to_ten_minutes(folder: Path) -> None:
-    assert 5 <= read_toml(folder / "lesson.toml")["minutes"] <= 10
+def test_a_lesson_says_how_long_its_cards_and_its_exercises_take(folder: Path) -> None:
+    exercises = sum("exercise" in step for step in steps(folder))
+    assert 5 * exercises <= read_toml(folder / "lesson.toml")["minutes"] <= 10 * (exercises + 1)
 
 
 @each_lesson()
