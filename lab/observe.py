@@ -1,4 +1,4 @@
-"""Writes down what a program does with the GPU: waits, host reads, clock reads, launches, profilers, memory reads.
+"""Writes down what a program does with the GPU: waits, host reads, launches, clock and memory reads, profilers, labels.
 
 The same events are seen on a real GPU and on the simulated one, except `launch`, which only the simulated GPU knows.
 """
@@ -11,6 +11,7 @@ import time
 import timeit
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def install(simulated: bool) -> None:
     observe_host_reads(torch.Tensor)
     observe_memory(torch)
     observe_profiler(torch)
+    observe_labels(torch)
 
 
 def observe_clocks() -> None:
@@ -260,7 +262,8 @@ def peak_reset(call: str, function: Callable[..., None]) -> Callable[..., None]:
 
 def observe_profiler(torch: Any) -> None:
     base = torch.profiler.profiler._KinetoProfile
-    start_trace, stop_trace, step = base.start_trace, base.stop_trace, torch.profiler.profile.step
+    prepare_trace, start_trace, stop_trace = base.prepare_trace, base.start_trace, base.stop_trace
+    step, export = torch.profiler.profile.step, base.export_chrome_trace
 
     def describe(self: Any) -> dict[str, Any]:
         return {
@@ -271,6 +274,11 @@ def observe_profiler(torch: Any) -> None:
             "scheduled": bool(getattr(self, "record_steps", False)),
             "gpu_busy": gpu_left_s() != 0.0,
         }
+
+    @wraps(prepare_trace)
+    def preparing(self: Any) -> None:
+        record("profiler_prepare")  # with a schedule: the first of its warm-up steps begins
+        prepare_trace(self)
 
     @wraps(start_trace)
     def starting(self: Any) -> None:
@@ -287,4 +295,35 @@ def observe_profiler(torch: Any) -> None:
         record("profiler_step")
         step(self)
 
-    base.start_trace, base.stop_trace, torch.profiler.profile.step = starting, stopping, stepping
+    @wraps(export)
+    def exporting(self: Any, path: Any, *args: Any, **kwargs: Any) -> Any:
+        done = export(self, path, *args, **kwargs)
+        # Where the folder doesn't exist, PyTorch writes nothing and raises nothing.
+        record("trace_export", path=str(path), written=Path(path).is_file())
+        return done
+
+    base.prepare_trace, base.start_trace, base.stop_trace = preparing, starting, stopping
+    torch.profiler.profile.step, base.export_chrome_trace = stepping, exporting
+
+
+def observe_labels(torch: Any) -> None:
+    """Regions named by the program. PyTorch labels its optimizers' calls and the profiler's steps itself."""
+    label = torch.autograd.profiler.record_function
+    make, enter = label.__init__, label.__enter__
+
+    @wraps(make)
+    def making(self: Any, name: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, name, *args, **kwargs)
+        record_label("made", name)
+
+    @wraps(enter)
+    def entering(self: Any) -> Any:
+        record_label("entered", self.name)
+        return enter(self)
+
+    label.__init__, label.__enter__ = making, entering
+
+
+def record_label(phase: str, name: object) -> None:
+    if not str(name).startswith(("Optimizer.", "ProfilerStep#", "enumerate(DataLoader)")):
+        record("label", phase=phase, name=str(name)[:200])

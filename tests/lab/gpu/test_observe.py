@@ -4,7 +4,7 @@ import time
 
 import pytest
 import torch
-from torch.profiler import ProfilerActivity, profile
+from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
 from lab import observe
 
@@ -95,6 +95,46 @@ def test_profilers_and_their_activities_are_seen():
     assert [event["what"] for event in found] == ["profiler_start", "profiler_stop"]
     assert found[0]["activities"] == ["CPU", "CUDA"]
     assert found[0]["record_shapes"]
+
+
+def test_a_profiler_with_a_schedule_is_prepared_a_step_before_it_starts():
+    work = matmuls(2)
+
+    def act():
+        with profile(schedule=schedule(wait=1, warmup=1, active=1, repeat=1)) as prof:
+            for _ in range(3):
+                work()
+                prof.step()
+
+    found = [
+        event["what"] for event in seen(act, "profiler_prepare", "profiler_start", "profiler_stop", "profiler_step")
+    ]
+    assert found == [f"profiler_{what}" for what in ("step", "prepare", "step", "start", "step", "stop")]
+
+
+@pytest.mark.parametrize("ending", ["json", "json.gz"])
+def test_an_exported_trace_is_seen(ending, tmp_path):
+    with profile() as prof:
+        matmuls(2)()
+    found = seen(lambda: prof.export_chrome_trace(str(tmp_path / f"trace.{ending}")), "trace_export")
+    assert [event["written"] for event in found] == [True]
+
+
+def test_a_trace_that_was_not_written_is_seen_too(tmp_path):
+    with profile() as prof:
+        matmuls(2)()
+    found = seen(lambda: prof.export_chrome_trace(str(tmp_path / "nowhere" / "trace.json")), "trace_export")
+    assert [event["written"] for event in found] == [False]
+
+
+def test_labels_are_seen_when_they_are_made_and_when_they_are_entered():
+    def act():
+        record_function("forgotten")
+        with record_function("used"):
+            pass
+
+    found = [(event["phase"], event["name"]) for event in seen(act, "label")]
+    assert found == [("made", "forgotten"), ("made", "used"), ("entered", "used")]
 
 
 def test_the_profilers_own_clock_reads_and_waits_are_not_the_learners():
