@@ -1,4 +1,4 @@
-"""Writes down what a program does with the GPU: waits, host reads, launches, clock and memory reads, profilers, labels.
+"""Writes down what a program does with the GPU: waits, reads, copies, launches, clocks, memory, profilers, labels.
 
 The same events are seen on a real GPU and on the simulated one, except `launch`, which only the simulated GPU knows.
 """
@@ -213,9 +213,60 @@ def observe_host_reads(tensor: Any) -> None:
 
     to_host = waiting("Tensor.to", original_to, ("wait", "host_read"))
     tensor.to = to
+    observe_copies_to_the_gpu(tensor)
     # PyTorch lets lazy modules move by comparing methods with this list.
     allowed: list[Any] = UninitializedParameter._allowed_methods  # type: ignore[attr-defined]
-    allowed += [tensor.to, tensor.cuda, tensor.cpu, tensor.get_device]
+    allowed += [tensor.to, tensor.cuda, tensor.cpu, tensor.copy_, tensor.get_device]
+
+
+STAGED_BYTES = 64 * 1024  # CUDA takes a smaller copy from ordinary memory at once, if it needn't wait
+
+
+def observe_copies_to_the_gpu(tensor: Any) -> None:
+    """Write down copies from the host, each with whether the host waits for it and for all that was queued before."""
+    original_to, original_cuda, original_copy = tensor.to, tensor.cuda, tensor.copy_
+
+    def copied(call: str, source: Any, non_blocking: bool) -> None:
+        size = source.numel() * source.element_size()
+        at_once = size <= STAGED_BYTES or source.is_pinned()
+        record("copy_to_gpu", call=call, bytes=size, blocking=not (non_blocking and at_once))
+
+    @wraps(original_to)
+    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not observing or inside.call or self.is_cuda:
+            return original_to(self, *args, **kwargs)
+        result = silently(original_to, self, *args, **kwargs)
+        if result.is_cuda:
+            asked = [arg for arg in args if type(arg) is bool]  # non_blocking is the first of them, copy the second
+            copied("Tensor.to", self, bool(kwargs.get("non_blocking", asked[0] if asked else False)))
+        return result
+
+    @wraps(original_cuda)
+    def cuda(self: Any, device: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+        if not observing or inside.call or self.is_cuda:
+            return original_cuda(self, device, non_blocking, **kwargs)
+        result = silently(original_cuda, self, device, non_blocking, **kwargs)
+        copied("Tensor.cuda", self, bool(non_blocking))
+        return result
+
+    @wraps(original_copy)
+    def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+        if not observing or inside.call or not self.is_cuda or getattr(src, "is_cuda", True):
+            return original_copy(self, src, non_blocking)
+        result = silently(original_copy, self, src, non_blocking)
+        copied("Tensor.copy_", src, bool(non_blocking))
+        return result
+
+    tensor.to, tensor.cuda, tensor.copy_ = to, cuda, copy_
+
+
+def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call it without writing down what it calls itself."""
+    inside.call = True
+    try:
+        return function(*args, **kwargs)
+    finally:
+        inside.call = False
 
 
 def host_read(call: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -65,6 +65,41 @@ def test_reading_a_cpu_tensor_is_no_host_read():
 
 
 @pytest.mark.parametrize(
+    ("copy", "expected"),
+    [
+        (lambda t: t.to("cuda"), ("Tensor.to", True)),
+        (lambda t: t.to("cuda", non_blocking=True), ("Tensor.to", True)),
+        (lambda t: t.pin_memory().to("cuda", non_blocking=True), ("Tensor.to", False)),
+        (lambda t: t.pin_memory().to(torch.device("cuda"), torch.float32, True), ("Tensor.to", False)),
+        (lambda t: t.cuda(), ("Tensor.cuda", True)),
+        (lambda t: t.pin_memory().cuda(non_blocking=True), ("Tensor.cuda", False)),
+        (
+            lambda t: torch.empty(t.shape, device="cuda").copy_(t.pin_memory(), non_blocking=True),
+            ("Tensor.copy_", False),
+        ),
+        (lambda t: t[:10].to("cuda", non_blocking=True), ("Tensor.to", False)),
+    ],
+)
+def test_a_copy_to_the_gpu_says_whether_the_host_waits_for_it(copy, expected):
+    host = torch.ones(256, 256)
+    found = seen(lambda: copy(host), "copy_to_gpu", "wait", "host_read")
+    assert [(event["call"], event["blocking"]) for event in found] == [expected]
+
+
+def test_what_stays_where_it_is_is_no_copy_to_the_gpu():
+    host, device = torch.ones(3), torch.ones(3, device="cuda")
+
+    def act():
+        host.to(torch.float64)
+        device.to("cuda")
+        device.cuda()
+        device.copy_(device)
+        host.copy_(host)
+
+    assert seen(act, "copy_to_gpu") == []
+
+
+@pytest.mark.parametrize(
     ("wait", "call"),
     [
         (lambda: torch.cuda.synchronize(), "torch.cuda.synchronize"),
