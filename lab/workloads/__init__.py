@@ -18,6 +18,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "steps_with_a_peak": "lab.workloads.steps_with_a_peak",
         "training_loop": "lab.workloads.training_loop",
         "slow_storage": "lab.workloads.slow_storage",
+        "hungry_layers": "lab.workloads.hungry_layers",
     }
 )
 

@@ -89,7 +89,19 @@ def slow_storage(seed: int) -> dict:
     return told | finish("slow_storage", loader, seed)
 
 
+def hungry_layers(seed: int) -> dict:
+    return expect("hungry_layers", seed)
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    families = (queued_matmuls, training_step, profiled_model, steps_with_a_peak, training_loop, slow_storage)
+    families = (
+        queued_matmuls,
+        training_step,
+        profiled_model,
+        steps_with_a_peak,
+        training_loop,
+        slow_storage,
+        hungry_layers,
+    )
     print(json.dumps({family.__name__: [family(seed) for seed in SEEDS] for family in families}))

@@ -130,6 +130,15 @@ def test_each_image_is_waited_for_whichever_process_reads_it(measured: dict[str,
         assert min(seen["waited_s"]) >= seen["plain"]["read_s"]
 
 
+def test_every_other_look_at_layers_puts_another_one_on_top(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["hungry_layers"]:
+        on_top = {way: max(sizes, key=sizes.get) for way, sizes in seen.items()}
+        assert len(set(on_top.values())) == len(on_top)
+        first, *_, last = seen["kept"]
+        assert on_top["kept"] not in (first, last)
+        assert sorted(seen["kept"].values())[-2] < 0.9 * max(seen["kept"].values())
+
+
 def test_an_unknown_workload_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UnknownWorkload, match="queued_matmuls"):
         build("no_such_workload", seed=1)
