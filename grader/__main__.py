@@ -13,7 +13,7 @@ from grader.verdict import Verdict, to_json
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    check = commands.add_parser("check", help="grade files whose paths end in <lesson>/<exercise>.py")
+    check = commands.add_parser("check", help="grade files whose paths end in <lesson>/<exercise>.py or .ipynb")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
     check.add_argument("--exercise", help="the exercise, where the path doesn't tell")
     check.add_argument("--seed", type=int, help="repeat a verdict")
@@ -41,20 +41,24 @@ def _lint() -> int:
 
 
 def _check(files: list[Path], exercise: str | None, seed: int | None, as_json: bool) -> int:
-    from grader.check import check, exercise_of
+    from grader.check import check, exercises_of
     from grader.errors import UnknownExercise
     from grader.runner.warm import open_runner
 
     verdicts: list[Verdict] = []
     with open_runner() as runner:
         for file in files:
-            wanted = exercise or exercise_of(file)
-            if wanted is None:
-                raise UnknownExercise(f"{file} is no exercise: its path doesn't end in <lesson>/<exercise>.py.")
-            verdict = check(wanted, file, seed=seed, runner=runner)
-            verdicts.append(verdict)
-            if not as_json:
-                print(as_text(verdict), flush=True)
+            wanted = [exercise] if exercise else exercises_of(file)
+            if not wanted:
+                raise UnknownExercise(
+                    f"{file} doesn't say which exercise it is: its path should end in <lesson>/<exercise>.py or "
+                    ".ipynb. Name it with --exercise."
+                )
+            for each in wanted:
+                verdict = check(each, file, seed=seed, runner=runner)
+                verdicts.append(verdict)
+                if not as_json:
+                    print(as_text(verdict), flush=True)
     if as_json:
         print(f"[{', '.join(to_json(verdict).decode() for verdict in verdicts)}]")
     return 0 if all(verdict.passed for verdict in verdicts) else 1

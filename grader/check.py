@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import importlib.metadata
 import os
+import re
 import secrets
 import sys
 from collections.abc import Callable, Iterator
@@ -14,12 +15,13 @@ from pathlib import Path
 from time import monotonic
 
 from grader.errors import CheckFault, GraderError, SeedOutOfRange, SubmissionNotFound, UnknownExercise
+from grader.notebook import SUFFIX, NotebookUnreadable, read_notebook
 from grader.runner.cancellation import Cancellation
 from grader.runner.warm import WarmRunner
+from grader.source import Source, Unreadable, max_bytes, read_source
 from grader.verdict import CheckResult, Gpu, Status, Verdict
 
 CHECKS = Path(__file__).with_name("checks")
-MAX_SOURCE_BYTES = 1_000_000
 SEEDS = 2**31
 
 
@@ -28,14 +30,35 @@ def exercise_ids(checks: Path = CHECKS) -> list[str]:
     return sorted(f"{file.parent.name}/{file.stem.removeprefix('test_')}" for file in checks.glob("*/test_*.py"))
 
 
-def exercise_of(path: Path, checks: Path = CHECKS) -> str | None:
-    """The exercise that a file is a submission for, by the end of its path: `<lesson>/<exercise>.py`."""
+def exercises_of(path: Path, checks: Path = CHECKS) -> list[str]:
+    """The exercises that a file is a submission for; none where it doesn't tell.
+
+    It is the end of the path that tells, `<lesson>/<exercise>.py`. A notebook says it in its metadata, and since
+    notebooks are downloaded to other folders, its name alone will do.
+    """
     from grader.quiz import quiz_ids
 
     absolute = path.absolute()
     wanted = f"{absolute.parent.name}/{absolute.stem}"
-    known = exercise_ids(checks) if path.suffix == ".py" else quiz_ids() if path.suffix == ".toml" else []
-    return wanted if wanted in known else None
+    if path.suffix == ".toml":
+        return [wanted] if wanted in quiz_ids() else []
+    known = exercise_ids(checks)
+    if path.suffix == ".py":
+        return [wanted] if wanted in known else []
+    if path.suffix != SUFFIX:
+        return []
+    known = [*known, *quiz_ids()]
+    try:
+        said = read_notebook(_read(path), path.name).exercises
+    except (NotebookUnreadable, SubmissionNotFound):
+        said = ()
+    if found := [exercise for exercise in said if exercise in known]:
+        return found
+    if wanted in known:
+        return [wanted]
+    # Browsers and people add to a file's name: "time_on_the_gpu (1).ipynb", "time_on_the_gpu-ada.ipynb".
+    named = [each for each in known if re.match(rf"{each.partition('/')[2]}(?![a-z0-9_])", path.name)]
+    return named if len(named) == 1 else []
 
 
 def check(
@@ -69,7 +92,7 @@ def check(
     status: Status
     gpu: Gpu | None = None
     if is_quiz(exercise):
-        status, results = grade_quiz(exercise, data)
+        status, results = grade_quiz(exercise, data, notebook=path.suffix == SUFFIX)
     elif runner is None:
         raise GraderError("An exercise can only be checked with a runner.")
     else:
@@ -112,7 +135,7 @@ def _read(path: Path) -> bytes:
         if not path.is_file():
             raise SubmissionNotFound(f"There is no file {path}.")
         with path.open("rb") as file:
-            return file.read(MAX_SOURCE_BYTES + 1)
+            return file.read(max_bytes(path) + 1)
     except OSError as error:
         raise SubmissionNotFound(f"{path} can't be read: {error.strerror}.") from error
 
@@ -129,16 +152,10 @@ def _run_checks(
     from grader.api import SubmissionFailed
     from grader.plugin import PointsPlugin, Submission
 
-    unreadable = None
-    source = ""
     try:
-        source = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        unreadable = f"{path.name} isn't UTF-8 text (line {line}). Save it with the encoding UTF-8."
-    if len(data) > MAX_SOURCE_BYTES:
-        unreadable = f"{path.name} is larger than {MAX_SOURCE_BYTES / 1e6:g} MB. Submit only the exercise itself."
-
+        source, unreadable = read_source(path, data), None
+    except Unreadable as error:
+        source, unreadable = Source("", path.name), str(error)
     submission = Submission(str(path.absolute()), source, seed, runner, cancellation, on_output)
     if unreadable is not None:
         submission.give_up(SubmissionFailed("error", unreadable))

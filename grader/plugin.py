@@ -17,6 +17,7 @@ from grader.runner.cancellation import Cancellation
 from grader.runner.protocol import Argument, BuiltArgument, Call, Expect, Finished, Limits, Returned, Script
 from grader.runner.run import Outcome
 from grader.runner.warm import WarmRunner
+from grader.source import Source
 from grader.verdict import CheckResult, Gpu, Status
 
 
@@ -26,7 +27,7 @@ class Submission:
     def __init__(
         self,
         path: str,
-        source: str,
+        source: Source,
         seed: int,
         runner: WarmRunner,
         cancellation: Cancellation | None = None,
@@ -64,7 +65,7 @@ class Submission:
         seed = self.seed if seed is None else seed
         request = Call(
             path=self.path,
-            source=self.source,
+            source=self.source.text,
             function=function,
             arguments=[_argument(value, seed) for value in args],
             keyword_arguments={name: _argument(value, seed) for name, value in kwargs.items()},
@@ -96,7 +97,7 @@ class Submission:
 
     def run(self, *, time_limit_s: float = 60.0) -> Seen:
         """Run the whole file as a program. Raises SubmissionFailed if it doesn't come to its end with exit code 0."""
-        return self._run_once(Script(self.path, self.source, self.seed), Limits(time_s=time_limit_s))
+        return self._run_once(Script(self.path, self.source.text, self.seed), Limits(time_s=time_limit_s))
 
     def _run_once(self, request: Call | Script, limits: Limits) -> Seen:
         if self._unusable is not None:
@@ -115,9 +116,12 @@ class Submission:
             raise Cancelled("The check was cancelled.")
         self.gpu = outcome.gpu
         failed = failure(outcome, request, limits)
-        if failed is not None and failed.status == "timeout":
-            self.give_up(failed)  # nobody wants to wait for the same loop again
-        return failed if failed is not None else _seen(outcome)
+        seen = failed if failed is not None else _seen(outcome)
+        if isinstance(seen, SubmissionFailed):
+            seen = SubmissionFailed(seen.status, self.source.explained(str(seen)))
+        if isinstance(seen, SubmissionFailed) and seen.status == "timeout":
+            self.give_up(seen)  # nobody wants to wait for the same loop again
+        return seen
 
 
 GIVEN = pytest.StashKey[Submission]()

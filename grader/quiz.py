@@ -11,6 +11,8 @@ import exercises
 import solutions
 from grader.errors import CheckFault
 from grader.feedback import printable
+from grader.notebook import NotebookUnreadable, read_notebook
+from grader.notebook import answers_in as answers_of_notebook
 from grader.toml import read_toml
 from grader.verdict import CheckResult, Status
 
@@ -73,17 +75,26 @@ def _read(path: Path, shape: type[T]) -> T:
 
 
 def grade_quiz(
-    exercise: str, data: bytes, *, language: str = "en", questions_in: Path = EXERCISES, answers_in: Path = SOLUTIONS
+    exercise: str,
+    data: bytes,
+    *,
+    notebook: bool = False,
+    language: str = "en",
+    questions_in: Path = EXERCISES,
+    answers_in: Path = SOLUTIONS,
 ) -> tuple[Status, list[CheckResult]]:
-    """Compare the answers in the learner's TOML file with the right ones."""
+    """Compare the answers in the learner's TOML file, or in a cell of their notebook, with the right ones."""
     lesson = exercise.partition("/")[0]
     questions = read_questions(lesson, language, questions_in)
     solutions_by_id = read_answers(lesson, language, answers_in)
     unreadable = None
     given: dict[str, object] = {}
     try:
-        given = read_toml(data.decode("utf-8-sig"), Submitted).answers
-    except ValueError as error:  # includes wrong UTF-8
+        if notebook:
+            given = answers_of_notebook(read_notebook(data, "The notebook"))
+        else:
+            given = read_toml(data.decode("utf-8-sig"), Submitted).answers
+    except (ValueError, NotebookUnreadable) as error:  # includes wrong UTF-8
         unreadable = f"The file with your answers can't be read: {printable(str(error))[:300]}"
     results = [_grade(question, solutions_by_id, given, unreadable) for question in questions]
     if unreadable is not None:

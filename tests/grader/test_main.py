@@ -65,7 +65,7 @@ def test_a_file_that_is_no_exercise_is_wrong_usage(tmp_path: Path, capsys: pytes
     file = tmp_path / "anything.py"
     file.write_text("")
     assert grader.__main__.main(["check", str(file)]) == 2
-    assert "its path doesn't end in <lesson>/<exercise>.py" in capsys.readouterr().err
+    assert "its path should end in <lesson>/<exercise>.py" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seed", ["-1", str(2**31), str(10**30)])

@@ -49,7 +49,12 @@ def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         grade_quiz,
         "__kwdefaults__",
-        {"language": "en", "questions_in": tmp_path / "exercises", "answers_in": tmp_path / "solutions"},
+        {
+            "notebook": False,
+            "language": "en",
+            "questions_in": tmp_path / "exercises",
+            "answers_in": tmp_path / "solutions",
+        },
     )
     monkeypatch.setattr(quiz_ids, "__defaults__", (tmp_path / "exercises",))
 
