@@ -1,9 +1,8 @@
-"""The command line: opens the app, lists, runs, checks and examines the installation."""
+"""The command line: what can be asked of the course in a shell."""
 
 from __future__ import annotations
 
 import argparse
-import difflib
 import errno
 import json
 import os
@@ -12,8 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from course.names import WrongUsage
+
 if TYPE_CHECKING:
-    from course.catalog import Catalog, Step
+    from course.catalog import Step
     from course.progress import Best, Progress
 
 PASSED, NOT_PASSED, WRONG_USAGE = 0, 1, 2
@@ -31,10 +32,6 @@ environment:
 
 exit codes: 0 passed, 1 not passed, 2 wrong usage
 """
-
-
-class WrongUsage(Exception):
-    """What was asked for can't be done; the message says why and what to do."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,15 +103,35 @@ def _parser() -> argparse.ArgumentParser:
         "check",
         help="check exercises and say what was observed",
         description="""\
-Checks your copy of an exercise, or any file whose path ends in <lesson>/<exercise>.py.
-The file is run for that, with your rights: read files of others before you check them.
+Checks your copy of an exercise, or any file whose path ends in <lesson>/<exercise>.py, or a notebook: one that the
+notebook command wrote says itself which exercises it holds. The code is run for that, with your rights: read files of
+others before you check them.
 """,
         formatter_class=form,
     )
     command.add_argument("what", metavar="EXERCISE|FILE", nargs="+", help="e.g. synchronize/time_on_the_gpu")
     command.add_argument("--json", action="store_true", help="print a list of verdicts as JSON")
     command.add_argument("--seed", type=_seed, metavar="N", help="repeat a check with the inputs of this seed")
+    command.add_argument("--exercise", metavar="EXERCISE", help="which exercise it is, where the file doesn't tell")
     command.set_defaults(do=_check, parser=command)
+
+    command = commands.add_parser(
+        "hint",
+        help="show the next hint of an exercise",
+        description="Shows the next hint of an exercise, from a nudge to nearly the answer. Hints cost no points.",
+    )
+    command.add_argument("exercise", metavar="EXERCISE", help="e.g. synchronize/time_on_the_gpu")
+    command.add_argument("--all", action="store_true", help="show all hints")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(do=_hint, parser=command)
+
+    command = commands.add_parser(
+        "reset",
+        help="begin an exercise again; your code is kept beside it",
+        description="Puts the starter in the place of your code, which is kept as a backup; you are told where.",
+    )
+    command.add_argument("exercise", metavar="EXERCISE", help="e.g. synchronize/time_on_the_gpu")
+    command.set_defaults(do=_reset, parser=command)
 
     command = commands.add_parser("doctor", help="examine the installation and say what to do about each problem")
     command.add_argument("--json", action="store_true", help="print JSON")
@@ -225,12 +242,14 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from course import catalog, progress, workspace
+    from course import catalog, names, progress, workspace
     from course.report import Ink, verdict_in_words
 
     own, lessons = workspace.at_home(), catalog.load()
+    if options.exercise is not None:
+        names.graded_step(options.exercise, lessons)
     # Wrong names are found before anything is run.
-    wanted = [(exercise, path) for what in options.what for exercise, path in [_wanted(what, lessons, own)]]
+    wanted = [pair for what in options.what for pair in names.to_check(what, lessons, own, options.exercise)]
 
     from grader.check import check
     from grader.runner.warm import WarmRunner
@@ -241,7 +260,7 @@ def _check(options: argparse.Namespace) -> int:
         for exercise, path in wanted:
             verdict = to_plain(check(exercise, path, seed=options.seed, runner=runner))
             verdicts.append(verdict)
-            if path.absolute() in (own.path(exercise).absolute(), own.answers_path(exercise.split("/")[0]).absolute()):
+            if names.is_own(path, exercise, own):
                 with progress.at_home() as kept:
                     _tell_notice(kept)
                     kept.record(verdict)
@@ -259,37 +278,16 @@ def _tell_notice(kept: Progress) -> None:
         print(f"profile-first: {kept.notice}", file=sys.stderr)
 
 
-def _wanted(what: str, lessons: Catalog, own: Any) -> tuple[str, Path]:
-    """The exercise that is meant, and the file to check."""
-    known = [step.id for step in lessons.graded()]
-    path = Path(what)
-    looks_like_file = path.suffix in (".py", ".toml") or path.is_file()
-    exercise = f"{path.absolute().parent.name}/{path.stem}" if looks_like_file else what
-    if exercise not in known:
-        if not looks_like_file and (whole := lessons.lesson(what.rstrip("/"))):
-            raise WrongUsage(f"{what!r} is a lesson. Check {' or '.join(step.id for step in whole.graded)}.")
-        if looks_like_file and not path.is_file():
-            raise WrongUsage(f"there is no file {what!r}.")
-        near = difflib.get_close_matches(exercise, known, n=2, cutoff=0.7)
-        near = near or [each for each in known if each.endswith(f"/{exercise.split('/')[-1]}")]
-        hint = f"Did you mean {' or '.join(near)}?" if near else "'profile-first list' shows all exercises."
-        if looks_like_file:
-            raise WrongUsage(
-                f"{what} doesn't say which exercise it is: its path should end in <lesson>/<exercise>.py. {hint}"
-            )
-        raise WrongUsage(f"there is no exercise {what!r}. {hint}")
-    if looks_like_file:
-        if not path.is_file():
-            raise WrongUsage(f"there is no file {what!r}.")
-        return exercise, path
-    lesson, _, name = exercise.partition("/")
-    own_file: Path = own.answers_path(lesson) if name == "quiz" else own.path(exercise)
-    if not own_file.exists():
-        raise WrongUsage(
-            f"you haven't begun {exercise} yet: there is no {own_file}. Open the course with 'profile-first', "
-            "or give the path of a file."
-        )
-    return exercise, own_file
+def _hint(options: argparse.Namespace) -> int:
+    from course import practice
+
+    return practice.hint(options.exercise, all_of_them=options.all, as_json=options.json)
+
+
+def _reset(options: argparse.Namespace) -> int:
+    from course import practice
+
+    return practice.reset(options.exercise)
 
 
 def _doctor(options: argparse.Namespace) -> int:

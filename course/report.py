@@ -48,6 +48,13 @@ class Ink:
     def quiet(self, text: str) -> str:
         return self._paint(text, "2")
 
+    def text(self, text: str) -> str:
+        """Text without a colour of its own, with signs that the stream can take."""
+        if self._plain:
+            text = text.translate(str.maketrans("✓✗◐○→│", "+x~o>|"))
+            text = text.encode("ascii", "replace").decode()
+        return text
+
     def _paint(self, text: str, code: str) -> str:
         if self._plain:
             text = text.translate(str.maketrans("✓✗◐○→│", "+x~o>|"))

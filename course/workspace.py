@@ -71,14 +71,18 @@ class Workspace:
 
     def reset(self, exercise: str) -> Path | None:
         """Start the exercise again; the learner's text goes to a numbered backup, whose path is returned."""
-        starter, on_disk = self.starter(exercise), _read_or_none(self.path(exercise))
+        starter, path = self.starter(exercise), self.path(exercise)
         backup = None
-        if on_disk is not None and on_disk != starter:
-            backup = self._back_up(exercise, on_disk)
-        write_atomically(self.path(exercise), starter)
+        try:
+            on_disk = path.read_bytes() if path.exists() else None  # which needn't be text any more
+            if on_disk is not None and on_disk != starter.encode():
+                backup = self._back_up(exercise, on_disk)
+        except OSError as error:
+            raise WorkspaceError(f"{path} can't be backed up, so it stays as it is: {error.strerror}.") from error
+        write_atomically(path, starter)
         return backup
 
-    def _back_up(self, exercise: str, text: str) -> Path:
+    def _back_up(self, exercise: str, text: str | bytes) -> Path:
         lesson, _, name = exercise.partition("/")
         folder = self.folder / lesson / "backups"
         folder.mkdir(parents=True, exist_ok=True)
@@ -86,8 +90,8 @@ class Workspace:
         while True:
             path = folder / f"{name}.{number}.py"
             try:
-                with path.open("x", encoding="utf-8", newline="") as file:
-                    file.write(text)
+                with path.open("xb") as file:
+                    file.write(text if isinstance(text, bytes) else text.encode())
             except FileExistsError:
                 number += 1
             else:

@@ -44,7 +44,17 @@ def test_help_names_every_command_and_the_exit_codes(capsys: pytest.CaptureFixtu
         main(["--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    for word in ("list", "run", "check", "doctor", "PROFILE_FIRST_HOME", "PROFILE_FIRST_GPU", "exit codes"):
+    for word in (
+        "list",
+        "run",
+        "check",
+        "hint",
+        "reset",
+        "doctor",
+        "PROFILE_FIRST_HOME",
+        "PROFILE_FIRST_GPU",
+        "exit codes",
+    ):
         assert word in shown
     assert max(map(len, shown.splitlines())) <= 120
 
@@ -130,7 +140,7 @@ def test_a_seed_out_of_range_is_wrong_usage(seed: str, capsys: pytest.CaptureFix
 def test_the_name_of_a_lesson_gets_its_exercises(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "perf_counter"]) == 2
     shown = capsys.readouterr().err
-    assert f"Check {EXERCISE} or {QUIZ}." in shown
+    assert f"Name one of its exercises: {EXERCISE} or {QUIZ}." in shown
 
 
 def test_a_path_without_a_file_is_told_as_that(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,50 @@
+"""Help with one exercise on the command line: its next hint, and a fresh start."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from course import catalog, names, progress, workspace
+from course.report import Ink
+
+
+def hint(exercise: str, *, all_of_them: bool, as_json: bool) -> int:
+    """Show the next hint; how many were shown is remembered, here and in the app."""
+    step = names.exercise_step(exercise, catalog.load(), "hints")
+    total = len(step.hints)
+    with progress.at_home() as kept:
+        if kept.notice:
+            print(f"profile-first: {kept.notice}", file=sys.stderr)
+        before = min(kept.hints_shown(step.id), total)
+        shown = total if all_of_them else min(before + 1, total)
+        if shown > before:
+            kept.show_hints(step.id, shown)
+    first = 0 if all_of_them else before
+    if as_json:
+        hints = [{"number": n, "text": step.hints[n - 1]} for n in range(first + 1, shown + 1)]
+        told = {"exercise": step.id, "shown": shown, "total": total, "hints": hints}
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+        return 0
+    ink = Ink(sys.stdout)
+    if first == shown:
+        print(f"There are no more hints for {step.id}: you have seen all {total}. --all shows them again.")
+        return 0
+    for number in range(first + 1, shown + 1):
+        print(ink.bold(f"Hint {number} of {total}"))
+        print(ink.text(step.hints[number - 1]))
+        if number < shown:
+            print()
+    return 0
+
+
+def reset(exercise: str) -> int:
+    """Put the starter in the place of the learner's code, which is kept."""
+    step = names.exercise_step(exercise, catalog.load(), "starter; in the app, r at its end takes it again")
+    own = workspace.at_home()
+    begun = own.path(step.id).exists()
+    backup = own.reset(step.id)
+    print(f"{own.path(step.id)} is the starter {'again' if begun else 'now'}.")
+    if backup is not None:
+        print(f"Your code is kept as {backup}.")
+    return 0
