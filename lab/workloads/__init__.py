@@ -19,6 +19,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "training_loop": "lab.workloads.training_loop",
         "slow_storage": "lab.workloads.slow_storage",
         "hungry_layers": "lab.workloads.hungry_layers",
+        "traced_loop": "lab.workloads.traced_loop",
     }
 )
 

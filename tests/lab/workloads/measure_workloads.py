@@ -2,11 +2,12 @@
 
 import json
 import pickle
+import tempfile
 import time
 
 import torch
 
-from lab.workloads import build, expect, finish
+from lab.workloads import FAMILIES, build, expect, finish
 
 SEEDS = (1, 2, 3)
 
@@ -93,15 +94,19 @@ def hungry_layers(seed: int) -> dict:
     return expect("hungry_layers", seed)
 
 
+def traced_loop(seed: int) -> dict:
+    folder = tempfile.mkdtemp()
+    train = build("traced_loop", seed, folder=folder)
+    with torch.profiler.profile() as prof:
+        trained = [train.step(batch) for batch in train.batches()]
+    prof.export_chrome_trace(f"{folder}/whole.json.gz")
+    return {
+        "trained": len(trained),
+        "traces": finish("traced_loop", None, seed, folder=folder),
+        **expect("traced_loop", seed),
+    }
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    families = (
-        queued_matmuls,
-        training_step,
-        profiled_model,
-        steps_with_a_peak,
-        training_loop,
-        slow_storage,
-        hungry_layers,
-    )
-    print(json.dumps({family.__name__: [family(seed) for seed in SEEDS] for family in families}))
+    print(json.dumps({family: [globals()[family](seed) for seed in SEEDS] for family in FAMILIES}))

@@ -139,6 +139,13 @@ def test_every_other_look_at_layers_puts_another_one_on_top(measured: dict[str, 
         assert sorted(seen["kept"].values())[-2] < 0.9 * max(seen["kept"].values())
 
 
+def test_a_trace_of_the_whole_loop_holds_each_of_its_steps(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["traced_loop"]:
+        (trace,) = seen["traces"]
+        assert trace["steps"] == seen["trained"] == seen["steps"]
+        assert trace["kernels"] >= 5 * seen["steps"]
+
+
 def test_an_unknown_workload_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UnknownWorkload, match="queued_matmuls"):
         build("no_such_workload", seed=1)
