@@ -71,9 +71,10 @@ def _is_for_people(error: Exception) -> bool:
     """Whether the error's message was written to be read by whoever typed the command."""
     from course.catalog import CatalogError
     from course.progress import ProgressError
+    from course.quiz import QuizUnreadable
     from course.workspace import WorkspaceError
 
-    if isinstance(error, (WrongUsage, CatalogError, ProgressError, WorkspaceError)):
+    if isinstance(error, (WrongUsage, CatalogError, ProgressError, QuizUnreadable, WorkspaceError)):
         return True
     errors = sys.modules.get("grader.errors")
     return errors is not None and isinstance(error, errors.GraderError)
@@ -132,6 +133,23 @@ others before you check them.
     )
     command.add_argument("exercise", metavar="EXERCISE", help="e.g. synchronize/time_on_the_gpu")
     command.set_defaults(do=_reset, parser=command)
+
+    command = commands.add_parser(
+        "notebook",
+        help="write exercises as notebooks for Jupyter or Colab",
+        description="""\
+Writes each exercise as DIR/<lesson>/<exercise>.ipynb; the last one of a lesson holds its quiz as well. They run with or
+without a GPU, and 'profile-first check FILE.ipynb' grades them. A notebook that you have changed isn't overwritten.
+""",
+        formatter_class=form,
+    )
+    command.add_argument("what", metavar="EXERCISE|LESSON", nargs="*", help="which ones; all of them if none is named")
+    command.add_argument("--out", metavar="DIR", required=True, type=Path, help="the folder to write to")
+    command.add_argument("--mine", action="store_true", help="with your own code in place of the starter")
+    command.add_argument("--seed", type=_seed, default=0, metavar="N", help="shuffle the choices of the quizzes by N")
+    command.add_argument("--force", action="store_true", help="replace changed notebooks too; they are kept as backups")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(do=_notebook, parser=command)
 
     command = commands.add_parser("doctor", help="examine the installation and say what to do about each problem")
     command.add_argument("--json", action="store_true", help="print JSON")
@@ -288,6 +306,19 @@ def _reset(options: argparse.Namespace) -> int:
     from course import practice
 
     return practice.reset(options.exercise)
+
+
+def _notebook(options: argparse.Namespace) -> int:
+    from course.notebooks import write
+
+    return write(
+        options.what,
+        options.out,
+        mine=options.mine,
+        seed=options.seed,
+        force=options.force,
+        as_json=options.json,
+    )
 
 
 def _doctor(options: argparse.Namespace) -> int:

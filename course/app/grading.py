@@ -65,31 +65,6 @@ def explanations(verdict: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(card for card in cards if card))
 
 
-class QuizUnreadable(Exception):
-    """The questions can't be read; the message says why and what to do."""
-
-
-def shuffled_questions(lesson: str, seed: int) -> list[Any]:
-    """The questions of a lesson's quiz in their order, each with its choices shuffled by the attempt's seed."""
-    import random
-
-    from msgspec.structs import replace
-
-    from grader import quiz
-    from grader.errors import GraderError
-
-    try:
-        questions = quiz.read_questions(lesson)
-    except GraderError as error:
-        raise QuizUnreadable(f"{error} Install profile-first again.") from error
-    shuffled = []
-    for question in questions:
-        choices = list(question.choices)
-        random.Random(f"{seed} {question.id}").shuffle(choices)
-        shuffled.append(replace(question, choices=choices))
-    return shuffled
-
-
 def quiz_results(lesson: str, answers_file: Path) -> list[Any]:
     """For each question whether it is answered right, and the reason for the answer given."""
     from grader.quiz import grade_quiz

@@ -50,6 +50,7 @@ def test_help_names_every_command_and_the_exit_codes(capsys: pytest.CaptureFixtu
         "check",
         "hint",
         "reset",
+        "notebook",
         "doctor",
         "PROFILE_FIRST_HOME",
         "PROFILE_FIRST_GPU",

@@ -13,13 +13,14 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from course.app.grading import QuizUnreadable, quiz_results, quiz_verdict, shuffled_questions
+from course.app.grading import quiz_results, quiz_verdict
 from course.app.jobs import points_in_words
 from course.app.prose import Block, Text, flow, heading, parse
 from course.app.screens.base import StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
 from course.app.widgets.choice_list import ChoiceList
 from course.app.widgets.prose import Prose
+from course.quiz import QuizUnreadable, shuffled_questions
 from course.workspace import WorkspaceError
 
 if TYPE_CHECKING:
