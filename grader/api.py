@@ -54,6 +54,10 @@ class Seen(msgspec.Struct, frozen=True):
             and all(name in event and event[name] == value for name, value in match.items())
         ]
 
+    def clocks(self) -> set[str]:
+        """The clocks that the submission read itself, seconds and nanoseconds as one."""
+        return {event["call"].removesuffix("_ns") for event in self.events("clock_read")}
+
 
 def named(value: Any) -> str:
     """What a value as lab.plain wrote it is, for a message about one of the wrong type."""

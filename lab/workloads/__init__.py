@@ -13,6 +13,7 @@ from typing import Any
 FAMILIES: Mapping[str, str] = MappingProxyType(
     {
         "queued_matmuls": "lab.workloads.queued_matmuls",
+        "parts_of_a_loop": "lab.workloads.parts_of_a_loop",
         "training_step": "lab.workloads.training_step",
         "profiled_model": "lab.workloads.profiled_model",
         "steps_with_a_peak": "lab.workloads.steps_with_a_peak",

@@ -59,7 +59,9 @@ def check_counts_only_one_call(gpu_s: float, seen: Seen) -> None:
         return
     begins = seen.events("workload", phase="begin")
     waited_before = any(event["n"] < begins[0]["n"] for event in seen.events("wait"))
-    assert not (len(begins) > 1 and waited_before), mistake("total_for_one_call", calls=len(begins), **values)
+    assert not (len(begins) > 1 and waited_before), mistake(
+        "total_for_one_call", function="work", calls=len(begins), **values
+    )
     assert seconds == approx(gpu_s), mistake("earlier_work_counted", **values)
 
 

@@ -46,6 +46,21 @@ def training_step(seed: int) -> dict:
     return {"calls_s": [seconds(step) for _ in range(9)], **expect("training_step", seed)}
 
 
+def parts_of_a_loop(seed: int) -> dict:
+    loop = build("parts_of_a_loop", seed)
+    batch = loop.load()
+    epoch = iter(loop.batches)
+    loads_s = [seconds(lambda: next(epoch)) for _ in range(len(loop.batches))]
+    loss = loop.train(batch)
+    times = {
+        "load_s": seconds(loop.load),
+        "loads_s": loads_s,
+        "log_s": seconds(lambda: loop.log(loss)),
+        "taken_s": seconds(lambda: loop.train(batch), runs=3),
+    }
+    return times | expect("parts_of_a_loop", seed)
+
+
 def profiled_model(seed: int) -> dict:
     measures = ("self_device_time_total", "device_time_total", "cpu_time_total", "device_time")
     operators, again = (

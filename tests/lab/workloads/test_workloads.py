@@ -71,6 +71,20 @@ def test_some_later_training_steps_are_slow_too(measured: dict[str, list[dict[st
         assert 1 <= sum(seconds > 1.5 * median(later) for seconds in later) < len(later) / 2
 
 
+def test_each_part_of_a_loop_is_told_by_its_time(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["parts_of_a_loop"]:
+        train_s = seen["taken_s"]
+        assert train_s == pytest.approx(seen["train_s"], rel=0.25)
+        assert 0.9 * train_s < seen["log_s"] < 1.8 * train_s < seen["load_s"] < 4.5 * train_s
+
+
+def test_the_first_batch_of_a_loop_takes_nearly_half_of_all_loading(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["parts_of_a_loop"]:
+        first, *others = seen["loads_s"]
+        assert first == pytest.approx(4 * median(others), rel=0.2)
+        assert first + sum(others) == pytest.approx(seen["epoch_loads_s"], rel=0.2)
+
+
 def test_every_other_measure_puts_another_operator_on_top(measured: dict[str, list[dict[str, Any]]]) -> None:
     for seen in measured["profiled_model"]:
         others = {seen["device_time_total"], seen["cpu_time_total"], seen["device_time"]}
