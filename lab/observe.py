@@ -289,7 +289,10 @@ def observe_memory(torch: Any) -> None:
     for name in ("reset_peak_memory_stats", "reset_max_memory_allocated"):
         for module, prefix in ((torch.cuda, "torch.cuda"), (torch.accelerator, "torch.accelerator")):
             if hasattr(module, name):
-                setattr(module, name, peak_reset(f"{prefix}.{name}", getattr(module, name)))
+                setattr(module, name, peak_reset(f"{prefix}.{name}", getattr(module, name), torch.cuda.memory_stats))
+    for module, prefix in ((torch.cuda, "torch.cuda"), (torch.accelerator, "torch.accelerator")):
+        if hasattr(module, "empty_cache"):
+            module.empty_cache = cache_emptied(f"{prefix}.empty_cache", module.empty_cache)
 
 
 def memory_read(call: str, function: Callable[..., int]) -> Callable[..., int]:
@@ -302,13 +305,23 @@ def memory_read(call: str, function: Callable[..., int]) -> Callable[..., int]:
     return reading
 
 
-def peak_reset(call: str, function: Callable[..., None]) -> Callable[..., None]:
+def peak_reset(call: str, function: Callable[..., None], statistics: Callable[[], Any]) -> Callable[..., None]:
     @wraps(function)
     def resetting(*args: Any, **kwargs: Any) -> None:
+        peak_bytes = int(statistics().get("allocated_bytes.all.peak", 0))  # nobody could read it afterwards
         function(*args, **kwargs)
-        record("peak_reset", call=call)
+        record("peak_reset", call=call, peak_bytes=peak_bytes)
 
     return resetting
+
+
+def cache_emptied(call: str, function: Callable[..., None]) -> Callable[..., None]:
+    @wraps(function)
+    def emptying(*args: Any, **kwargs: Any) -> None:
+        function(*args, **kwargs)
+        record("cache_emptied", call=call)
+
+    return emptying
 
 
 def observe_profiler(torch: Any) -> None:

@@ -192,6 +192,18 @@ def test_memory_reads_and_resets_are_seen():
     assert [event["what"] for event in found] == ["peak_reset", "memory_read"]
 
 
+def test_a_peak_is_written_down_before_it_is_forgotten() -> None:
+    def act() -> None:
+        big = torch.ones(2**20, device="cuda")
+        del big
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+
+    emptied, reset = seen(act, "peak_reset", "cache_emptied")
+    assert (emptied["what"], reset["what"]) == ("cache_emptied", "peak_reset")
+    assert reset["peak_bytes"] >= 4 * 2**20
+
+
 def test_events_are_numbered_and_in_order():
     work = matmuls(3)
     observe.start()
