@@ -21,6 +21,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "slow_storage": "lab.workloads.slow_storage",
         "hungry_layers": "lab.workloads.hungry_layers",
         "traced_loop": "lab.workloads.traced_loop",
+        "memory_budget": "lab.workloads.memory_budget",
     }
 )
 

@@ -122,6 +122,22 @@ def traced_loop(seed: int) -> dict:
     }
 
 
+def memory_budget(seed: int) -> dict:
+    before_bytes = torch.cuda.memory_allocated()
+    expected = expect("memory_budget", seed)
+    expected["peak_bytes"] -= before_bytes
+    before_bytes = torch.cuda.memory_allocated()
+    inputs = build("memory_budget", seed, part="inputs")
+    model, optimizer, targets = (build("memory_budget", seed, part=part) for part in ("model", "optimizer", "targets"))
+    loss = torch.nn.functional.cross_entropy(model(inputs), targets)
+    loss.backward()
+    optimizer.step()
+    weights = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
+    plain = finish("memory_budget", loss, seed)
+    plain["peak_bytes"] -= before_bytes
+    return {"weights": weights, "plain": plain, **expected}
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     print(json.dumps({family: [globals()[family](seed) for seed in SEEDS] for family in FAMILIES}))

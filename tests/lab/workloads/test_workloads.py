@@ -160,6 +160,22 @@ def test_a_trace_of_the_whole_loop_holds_each_of_its_steps(measured: dict[str, l
         assert trace["kernels"] >= 5 * seen["steps"]
 
 
+def test_the_plain_step_with_a_budget_does_what_is_expected_of_it(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["memory_budget"]:
+        assert seen["plain"]["peak_bytes"] == pytest.approx(seen["peak_bytes"], rel=0.02)
+        assert seen["plain"]["loss"] == pytest.approx(seen["loss"])
+        for done, wanted in zip(seen["plain"]["changes"], seen["changes"], strict=True):
+            assert done["along"] == pytest.approx(wanted["along"], rel=1e-3, abs=1e-4 * wanted["norm"])
+
+
+def test_a_budgets_memory_is_mostly_activations_and_its_batch_has_no_equal_parts(
+    measured: dict[str, list[dict[str, Any]]],
+) -> None:
+    for seen in measured["memory_budget"]:
+        assert 2 * seen["weights"] < 0.25 * seen["peak_bytes"]
+        assert all(seen["rows"] % parts for parts in range(2, 32))
+
+
 def test_an_unknown_workload_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UnknownWorkload, match="queued_matmuls"):
         build("no_such_workload", seed=1)

@@ -1,0 +1,11 @@
+import torch
+from torch.nn.functional import cross_entropy
+
+
+def train_step(model, optimizer, inputs, targets):
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        loss = cross_entropy(model(inputs), targets)
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
