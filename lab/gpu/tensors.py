@@ -59,6 +59,8 @@ def install() -> None:
     ):
         setattr(tensor, name, replacement(getattr(tensor, name)))
     restore_storages()
+    binding: Any = torch._C
+    binding._group_tensors_by_device_and_dtype = grouped(binding._group_tensors_by_device_and_dtype)
     module: Any = torch.nn.Module
     module.cuda = lambda self, device=None: self.to(CUDA if device is None else indexed(device))
 
@@ -256,6 +258,20 @@ def record_stream(original: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: torch.Tensor, stream: Any) -> None:
         if not memory.holds(self):
             raise RuntimeError("record_stream is not supported for tensors on the CPU")
+
+    return call
+
+
+def grouped(original: Callable[..., Any]) -> Callable[..., Any]:
+    """How clip_grad_norm_ and optimizers learn where their tensors are. With "cpu" they would copy to the host."""
+
+    @wraps(original)
+    def call(tensor_lists: Any, with_indices: bool = False) -> Any:
+        groups = original(tensor_lists, with_indices)
+        return {
+            (next((tensor.device for tensor in lists[0] if tensor is not None), device), dtype): (lists, indices)
+            for (device, dtype), (lists, indices) in groups.items()
+        }
 
     return call
 

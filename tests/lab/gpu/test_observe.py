@@ -119,6 +119,19 @@ def test_each_wait_is_one_event(wait, call):
     assert found[0]["waited_s"] > 0
 
 
+def test_clipping_gradients_and_an_optimizers_step_make_nobody_wait():
+    layer = torch.nn.Linear(8, 8).to("cuda")
+    optimizer = torch.optim.Adam(layer.parameters())
+    layer(torch.ones(8, 8, device="cuda")).sum().backward()
+
+    def act():
+        norm = torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+        assert norm.is_cuda
+        optimizer.step()
+
+    assert seen(act, "wait", "host_read") == []
+
+
 def test_profilers_and_their_activities_are_seen():
     work = matmuls(2)
 

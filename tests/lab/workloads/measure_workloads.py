@@ -72,6 +72,19 @@ def profiled_model(seed: int) -> dict:
     return on_top | {"spent": spent}
 
 
+def labelled_step(seed: int) -> dict:
+    training = build("labelled_step", seed)
+    weights = expect("labelled_step", seed)["weights"]
+    with torch.profiler.profile() as prof:
+        for images, labels in training.batches:
+            with torch.profiler.record_function("forward"):
+                loss = torch.nn.functional.cross_entropy(training.model(images.to("cuda")), labels.to("cuda"))
+            training.optimizer.zero_grad()
+            loss.backward()
+            training.optimizer.step()
+    return {"weights": weights, **finish("labelled_step", prof, seed)}
+
+
 def steps_with_a_peak(seed: int) -> dict:
     torch.cuda.empty_cache()
     expected = expect("steps_with_a_peak", seed)

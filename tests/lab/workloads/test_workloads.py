@@ -104,6 +104,16 @@ def test_a_profile_of_the_same_seed_has_the_same_gpu_times(measured: dict[str, l
             assert again[key] == [count, pytest.approx(self_us, rel=0.02)]
 
 
+def test_kernels_are_told_apart_by_their_phase_and_by_the_label_around_them(
+    measured: dict[str, list[dict[str, Any]]],
+) -> None:
+    for seen in measured["labelled_step"]:
+        under = {(work["phase"], *work["labels"]) for work in seen["work"]}
+        assert under == {("data", "forward"), ("forward", "forward"), ("backward",), ("optimizer",)}
+        assert [label["name"] for label in seen["labels"]] == ["forward"] * seen["calls"]
+        assert len(set(seen["weights"])) == seen["calls"] + 1
+
+
 def test_the_peak_of_a_step_is_known_and_hidden_by_an_earlier_one(measured: dict[str, list[dict[str, Any]]]) -> None:
     for seen in measured["steps_with_a_peak"]:
         assert seen["after"] == pytest.approx(seen["peak_bytes"], rel=0.04)
