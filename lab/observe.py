@@ -327,7 +327,7 @@ def cache_emptied(call: str, function: Callable[..., None]) -> Callable[..., Non
 def observe_profiler(torch: Any) -> None:
     base = torch.profiler.profiler._KinetoProfile
     prepare_trace, start_trace, stop_trace = base.prepare_trace, base.start_trace, base.stop_trace
-    step, export = torch.profiler.profile.step, base.export_chrome_trace
+    make, step, export = torch.profiler.profile.__init__, torch.profiler.profile.step, base.export_chrome_trace
 
     def describe(self: Any) -> dict[str, Any]:
         return {
@@ -338,6 +338,11 @@ def observe_profiler(torch: Any) -> None:
             "scheduled": bool(getattr(self, "record_steps", False)),
             "gpu_busy": gpu_left_s() != 0.0,
         }
+
+    @wraps(make)
+    def making(self: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **kwargs)
+        record("profiler_made", scheduled=bool(self.record_steps))
 
     @wraps(prepare_trace)
     def preparing(self: Any) -> None:
@@ -367,6 +372,7 @@ def observe_profiler(torch: Any) -> None:
         return done
 
     base.prepare_trace, base.start_trace, base.stop_trace = preparing, starting, stopping
+    torch.profiler.profile.__init__ = making
     torch.profiler.profile.step, base.export_chrome_trace = stepping, exporting
 
 

@@ -21,12 +21,12 @@ def seen(submission, expected) -> Seen:
 
 
 @pytest.fixture(scope="module")
-def profile(submission, seen) -> dict:
+def profile(seen) -> dict:
     """What the returned profiler holds."""
     profile = seen.value.get("$profile") if type(seen.value) is dict else None
     assert profile is not None, f"You returned {named(seen.value)}. Return the finished torch.profiler.profile."
     starts, steps = seen.events("profiler_start"), len(seen.events("profiler_step"))
-    waits = any(event["scheduled"] for event in starts) or (not starts and "schedule" in submission.source)
+    waits = bool(seen.events("profiler_made", scheduled=True))
     assert profile["rows"] or not waits, mistake("schedule_without_step", steps=steps)
     assert starts, "No profiler was started. Use it as a context: with profile(...) as prof."
     assert "error" not in profile, (

@@ -160,6 +160,15 @@ def test_a_profiler_with_a_schedule_is_prepared_a_step_before_it_starts():
     assert found == [f"profiler_{what}" for what in ("step", "prepare", "step", "start", "step", "stop")]
 
 
+def test_a_profiler_that_never_starts_is_seen_all_the_same():
+    def act():
+        with profile(schedule=schedule(wait=1, warmup=1, active=1)):
+            pass
+
+    found = seen(act, "profiler_made", "profiler_start")
+    assert [(event["what"], event.get("scheduled")) for event in found] == [("profiler_made", True)]
+
+
 @pytest.mark.parametrize("ending", ["json", "json.gz"])
 def test_an_exported_trace_is_seen(ending, tmp_path):
     with profile() as prof:
