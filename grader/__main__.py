@@ -18,11 +18,12 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("--exercise", help="the exercise, where the path doesn't tell")
     check.add_argument("--seed", type=int, help="repeat a verdict")
     check.add_argument("--json", action="store_true", help="print a list of verdicts")
-    commands.add_parser("lint", help="find what is missing among exercises, solutions, checks and mistakes")
+    lint = commands.add_parser("lint", help="find what is missing or wrong anywhere in the course")
+    lint.add_argument("--quick", action="store_true", help="don't run the starters and solutions")
     options = parser.parse_args(arguments)
     try:
         if options.command == "lint":
-            return _lint()
+            return _lint(options.quick)
         return _check(options.files, options.exercise, options.seed, options.json)
     except GraderError as error:
         print(f"grader: {error}", file=sys.stderr)
@@ -31,13 +32,23 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
-def _lint() -> int:
-    from grader.lint import lint
+def _lint(quick: bool) -> int:
+    from grader.lint import THIS_COURSE, lint
+    from grader.lint.runs import run_all
 
     complaints = lint()
     for complaint in complaints:
         print(complaint)
+    if not quick:
+        found = run_all(THIS_COURSE, _tell if sys.stderr.isatty() else lambda _: None)
+        complaints += found
+        for complaint in found:
+            print(complaint)
     return 1 if complaints else 0
+
+
+def _tell(exercise: str) -> None:
+    print(f"running {exercise}", file=sys.stderr)
 
 
 def _check(files: list[Path], exercise: str | None, seed: int | None, as_json: bool) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from course import catalog
 from grader.check import check, exercise_ids
-from grader.mistakes import misconceptions
 from grader.runner.warm import WarmRunner
 from grader.verdict import Verdict
 
@@ -48,11 +46,6 @@ def graded(exercise: str, path: Path, lab_runner: WarmRunner, seed: int) -> Verd
 
 def messages(verdict: Verdict) -> str:
     return "\n".join(f"{result.passed} {result.name} {result.mistake} {result.message}" for result in verdict.checks)
-
-
-def test_each_exercise_has_its_step_in_a_lesson() -> None:
-    steps = [step.id for step in catalog.load().graded() if step.kind == "exercise"]
-    assert sorted(steps) == EXERCISES
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -112,29 +105,3 @@ def test_a_file_runs_by_itself_and_shows_something(exercise: str, root: str, lab
     assert isinstance(outcome.report, Finished)
     assert outcome.report.exit_code == 0, outcome.output
     assert outcome.output.strip()
-
-
-@pytest.mark.parametrize("exercise", EXERCISES)
-def test_starter_and_solution_state_the_same_task_first(exercise: str) -> None:
-    tasks = [
-        re.split(r"^# %%$", (ROOT / root / f"{exercise}.py").read_text(encoding="utf-8"), maxsplit=1, flags=re.M)[0]
-        for root in ("exercises", "solutions")
-    ]
-    assert tasks[0] == tasks[1]
-    assert tasks[0].startswith("# %% [markdown]\n# # ")
-
-
-def test_each_known_mistake_has_a_wrong_submission() -> None:
-    shown = {Path(name).name for name in submissions(right=False)}
-    assert shown == set(misconceptions())
-
-
-def test_each_known_mistake_names_a_card_that_there_is_and_a_source() -> None:
-    cards = {
-        f"{lesson.parent.name.partition('_')[2]}/{card}"
-        for lesson in (ROOT / "course" / "lessons").glob("*/en.md")
-        for card in re.findall(r"^## .*\{#(\w+)\}$", lesson.read_text(encoding="utf-8"), flags=re.M)
-    }
-    for name, misconception in misconceptions().items():
-        assert misconception.card in cards, name
-        assert re.fullmatch(r"S\d+\.\d+", misconception.source or ""), name

@@ -82,10 +82,23 @@ def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path, capsys: pytest.
     assert f"There is no file {file}." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("complaints", "exit_code"), [([], 0), (["a: has no checks."], 1)])
+@pytest.mark.parametrize(
+    ("complaints", "of_runs", "exit_code"), [([], [], 0), (["a: has no checks."], [], 1), ([], ["b: passes."], 1)]
+)
 def test_the_lint_prints_its_complaints(
-    complaints: list[str], exit_code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    complaints: list[str],
+    of_runs: list[str],
+    exit_code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("grader.lint.lint", lambda: complaints)
+    monkeypatch.setattr("grader.lint.lint", lambda: list(complaints))
+    monkeypatch.setattr("grader.lint.runs.run_all", lambda *_: of_runs)
     assert grader.__main__.main(["lint"]) == exit_code
-    assert capsys.readouterr().out == "".join(f"{complaint}\n" for complaint in complaints)
+    assert capsys.readouterr().out == "".join(f"{complaint}\n" for complaint in [*complaints, *of_runs])
+
+
+def test_the_quick_lint_runs_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("grader.lint.lint", list)
+    monkeypatch.setattr("grader.lint.runs.run_all", lambda *_: ["b: passes."])
+    assert grader.__main__.main(["lint", "--quick"]) == 0

@@ -1,0 +1,191 @@
+"""Each exercise and quiz is one step of a lesson: with a text, three hints or more, its points, and a reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.errors import CheckFault
+from grader.lint.checks import points_of
+from grader.lint.files import LANGUAGES
+from grader.lint.places import Course
+from grader.quiz import read_answers
+from grader.toml import read_toml
+
+KINDS = ("card", "exercise", "quiz", "recap")
+FEWEST_HINTS = 3
+_FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*\s*?$", re.MULTILINE | re.DOTALL)
+_SECTION = re.compile(r"^## +.+? *\{#(?P<id>[\w-]+)\} *$", re.MULTILINE)
+_HINT = re.compile(r"^### +Hint\b.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson's steps as its lesson.toml lists them."""
+
+    id: str
+    number: int
+    folder: Path
+    steps: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """What a lesson's text says of one step."""
+
+    brief: str
+    hints: tuple[str, ...]
+
+
+def complaints(course: Course) -> Iterator[str]:
+    lessons: list[Lesson] = []
+    for folder in sorted(path for path in course.lessons.glob("*") if path.is_dir() and "__" not in path.name):
+        match = re.fullmatch(r"(\d+)_([a-z][a-z0-9_]*)", folder.name)
+        if match is None:
+            yield f"{course.name(folder)}: isn't the name of a lesson. Call the folder <number>_<lesson>."
+            continue
+        read = _read(course, folder, int(match[1]), match[2])
+        if isinstance(read, str):
+            yield read
+        else:
+            lessons.append(read)
+            yield from _lesson(course, read)
+    for lesson in lessons:
+        same = [each for each in lessons if lesson.number == each.number or lesson.id == each.id]
+        if same[0] is not lesson:
+            yield f"{course.name(lesson.folder)}: has the number or the name of {same[0].folder.name}. Rename one."
+    listed = {
+        f"{lesson.id}/{name}"
+        for lesson in lessons
+        for kind, name in map(_kind_and_name, lesson.steps)
+        if kind in ("exercise", "quiz")
+    }
+    for missing in sorted({*course.exercise_ids(), *(f"{each}/quiz" for each in course.quiz_lessons())} - listed):
+        lesson_id, _, name = missing.partition("/")
+        kind = "quiz" if name == "quiz" else "exercise"
+        order = f"{_folder_of(course, lesson_id)}/lesson.toml"
+        yield f'{order}: {missing} is no step of a lesson. Add [[steps]] with {kind} = "{name}".'
+
+
+def cards(course: Course) -> set[str]:
+    """The ids of all cards, `<lesson>/<card>`."""
+    found = set()
+    for folder in course.lessons.glob("*_*"):
+        number, _, lesson = folder.name.partition("_")
+        read = _read(course, folder, 0, lesson) if number.isdecimal() else ""
+        if isinstance(read, Lesson):
+            found |= {f"{lesson}/{step['card']}" for step in read.steps if isinstance(step.get("card"), str)}
+    return found
+
+
+def _folder_of(course: Course, lesson: str) -> str:
+    folder = next(course.lessons.glob(f"[0-9]*_{lesson}"), course.lessons / f"<n>_{lesson}")
+    return course.name(folder)
+
+
+def _read(course: Course, folder: Path, number: int, lesson: str) -> Lesson | str:
+    order = folder / "lesson.toml"
+    try:
+        steps = read_toml(order.read_text(encoding="utf-8"), dict[str, Any]).get("steps")
+    except (OSError, ValueError) as error:
+        return f"{course.name(order)}: can't be read: {getattr(error, 'strerror', None) or error}. Correct it."
+    if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
+        return f"{course.name(order)}: has no [[steps]]. List the lesson's steps in order."
+    return Lesson(lesson, number, folder, tuple(steps))
+
+
+def _kind_and_name(step: dict[str, Any]) -> tuple[str, str]:
+    kinds = [kind for kind in KINDS if isinstance(step.get(kind), str)]
+    return (kinds[0], step[kinds[0]]) if len(kinds) == 1 else ("", "")
+
+
+def _lesson(course: Course, lesson: Lesson) -> Iterator[str]:
+    order = course.name(lesson.folder / "lesson.toml")
+    steps = list(map(_kind_and_name, lesson.steps))
+    ids = [name for _, name in steps if name]
+    for step, (kind, _) in zip(lesson.steps, steps, strict=True):
+        if not kind:
+            yield f"{order}: a step has exactly one of {', '.join(KINDS)}, not {step!r}. Correct it."
+    for name in sorted({name for name in ids if ids.count(name) > 1}):
+        yield f"{order}: two steps are called {name!r}. Rename one."
+    if not (lesson.folder / "en.md").is_file():
+        yield f"{course.name(lesson.folder / 'en.md')}: is missing. Write the lesson's text."
+    for language in LANGUAGES:
+        text = lesson.folder / f"{language}.md"
+        if text.is_file():
+            yield from _text(course, lesson, text, steps)
+    before: list[str] = []
+    for step, (kind, name) in zip(lesson.steps, steps, strict=True):
+        if kind in ("exercise", "quiz"):
+            yield from _graded(course, lesson, order, step, kind, name)
+        if kind == "exercise" and step.get("why") not in before:
+            yield f'{order}: {name!r} doesn\'t say why it matters. Add why = "<a card before it>".'
+        if kind == "card":
+            before.append(name)
+
+
+def _graded(course: Course, lesson: Lesson, order: str, step: dict[str, Any], kind: str, name: str) -> Iterator[str]:
+    if kind == "exercise":
+        exercise = f"{lesson.id}/{name}"
+        if exercise not in course.exercise_ids():
+            yield f"{order}: there is no exercise {exercise}. Write exercises/{exercise}.py, or drop the step."
+            return
+        points = points_of(course.checks_of(exercise))
+    else:
+        try:
+            points = sum(each.points for each in read_answers(lesson.id, folder=course.solutions).values())
+        except CheckFault:
+            points = None
+        if lesson.id not in course.quiz_lessons():
+            yield f"{order}: {lesson.id} has no quiz. Write exercises/{lesson.id}/quiz.en.toml, or drop the step."
+    if points is not None and step.get("points") != points:
+        yield f"{order}: {name!r} has points = {step.get('points')}, its checks give {points}. Write points = {points}."
+
+
+def _text(course: Course, lesson: Lesson, file: Path, steps: list[tuple[str, str]]) -> Iterator[str]:
+    place = course.name(file)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        yield f"{place}: isn't UTF-8 ({error}). Save it as UTF-8."
+        return
+    sections = _sections(text)
+    names = [name for _, name in steps if name]
+    found = [name for name, _ in sections]
+    for name in sorted({name for name in found if found.count(name) > 1}):
+        yield f"{place}: two sections are called {{#{name}}}. Rename one."
+    for name in (name for name in names if name not in found):
+        yield f"{place}: has no section for the step {name!r}. Write '## Title {{#{name}}}' and its text."
+    for name in (name for name in found if name not in names):
+        yield f"{place}: the section {{#{name}}} is no step. List it in lesson.toml, or remove it."
+    if set(names) == set(found) and names != found:
+        yield f"{place}: the sections stand in another order than the steps of lesson.toml. Move them."
+    by_name = dict(sections)
+    for kind, name in steps:
+        section = by_name.get(name)
+        if section is None:
+            continue
+        if not section.brief:
+            yield f"{place}: the section {{#{name}}} is empty. Write its text."
+        if kind == "exercise" and len(section.hints) < FEWEST_HINTS:
+            yield (
+                f"{place}: {name!r} has {len(section.hints)} hints. Write {FEWEST_HINTS} or more '### Hint' sections, "
+                "from a nudge to nearly the answer."
+            )
+        if not all(section.hints):
+            yield f"{place}: {name!r} has an empty hint. Write it, or remove its heading."
+
+
+def _sections(text: str) -> list[tuple[str, Section]]:
+    """The sections of a lesson's text; what looks like a heading inside of a fenced block is none."""
+    outside = _FENCED.sub(lambda fenced: re.sub(r"[^\n]", "x", fenced[0]), text)
+    heads = list(_SECTION.finditer(outside))
+    found = []
+    for head, following in zip(heads, [*heads[1:], None], strict=True):
+        body = outside[head.end() : following.start() if following else None]
+        brief, *hints = (part.strip() for part in _HINT.split(body))
+        found.append((head["id"], Section(brief, tuple(hints))))
+    return found
