@@ -16,6 +16,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "parts_of_a_loop": "lab.workloads.parts_of_a_loop",
         "training_step": "lab.workloads.training_step",
         "profiled_model": "lab.workloads.profiled_model",
+        "regions_profile": "lab.workloads.regions_profile",
         "labelled_step": "lab.workloads.labelled_step",
         "steps_with_a_peak": "lab.workloads.steps_with_a_peak",
         "training_loop": "lab.workloads.training_loop",

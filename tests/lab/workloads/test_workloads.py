@@ -114,6 +114,14 @@ def test_kernels_are_told_apart_by_their_phase_and_by_the_label_around_them(
         assert len(set(seen["weights"])) == seen["calls"] + 1
 
 
+def test_one_region_is_large_on_the_gpu_one_works_on_the_cpu_and_one_waits(
+    measured: dict[str, list[dict[str, Any]]],
+) -> None:
+    for seen in measured["regions_profile"]:
+        assert len({seen["device_time_total"], seen["cpu_time_total"], seen["self_cpu_time_total"]}) == 3
+        assert seen["waiting"] > 0.5
+
+
 def test_the_peak_of_a_step_is_known_and_hidden_by_an_earlier_one(measured: dict[str, list[dict[str, Any]]]) -> None:
     for seen in measured["steps_with_a_peak"]:
         assert seen["after"] == pytest.approx(seen["peak_bytes"], rel=0.04)
