@@ -61,6 +61,16 @@ def parts_of_a_loop(seed: int) -> dict:
     return times | expect("parts_of_a_loop", seed)
 
 
+def queued_parts(seed: int) -> dict:
+    torch.cuda.synchronize()
+    parts = build("queued_parts", seed)
+    queued_s = seconds(lambda: [part() for part in parts])
+    still_busy = not torch.cuda.current_stream().query()
+    torch.cuda.synchronize()
+    taken_s = [seconds(lambda part=part: (part(), torch.cuda.synchronize()), runs=3) for part in parts]
+    return {"queued_s": queued_s, "still_busy": still_busy, "taken_s": taken_s, "gpu_s": expect("queued_parts", seed)}
+
+
 def profiled_model(seed: int) -> dict:
     measures = ("self_device_time_total", "device_time_total", "cpu_time_total", "device_time")
     operators, again = (

@@ -85,6 +85,18 @@ def test_the_first_batch_of_a_loop_takes_nearly_half_of_all_loading(measured: di
         assert first + sum(others) == pytest.approx(seen["epoch_loads_s"], rel=0.2)
 
 
+def test_parts_are_queued_while_the_gpu_is_busy_and_take_different_times(
+    measured: dict[str, list[dict[str, Any]]],
+) -> None:
+    for seen in measured["queued_parts"]:
+        assert seen["still_busy"]
+        assert seen["queued_s"] < sum(seen["gpu_s"]) / 5
+        assert seen["taken_s"] == pytest.approx(seen["gpu_s"], rel=0.25)
+        short, middle, long = sorted(seen["gpu_s"])
+        assert middle > 2 * short
+        assert long > 2 * middle
+
+
 def test_every_other_measure_puts_another_operator_on_top(measured: dict[str, list[dict[str, Any]]]) -> None:
     for seen in measured["profiled_model"]:
         others = {seen["device_time_total"], seen["cpu_time_total"], seen["device_time"]}

@@ -1,0 +1,37 @@
+# %% [markdown]
+# # Time with events
+#
+# `parts` is a list of three functions. Each puts work on the GPU and
+# returns at once. When your function is called, the GPU is still busy
+# with something else.
+#
+# Complete `time_the_parts`. It calls the parts in order and returns a list
+# with the seconds that the GPU needs for each.
+#
+# The GPU must not run dry: don't wait for it before all three parts are
+# queued. So use events, `torch.cuda.Event`.
+
+# %%
+from itertools import pairwise
+
+import torch
+
+
+# %%
+def time_the_parts(parts) -> list[float]:
+    # One mark before each part and one after the last.
+    marks = [torch.cuda.Event(enable_timing=True) for _ in range(len(parts) + 1)]
+    marks[0].record()
+    for part, mark in zip(parts, marks[1:], strict=True):
+        part()
+        mark.record()
+    marks[-1].synchronize()  # the only wait, when everything is queued
+    return [begin.elapsed_time(end) / 1000 for begin, end in pairwise(marks)]
+
+
+# %%
+if __name__ == "__main__":
+    from lab.workloads import build
+
+    for number, seconds in enumerate(time_the_parts(build("queued_parts", seed=1))):
+        print(f"part {number}: {seconds * 1000:7.2f} ms")
