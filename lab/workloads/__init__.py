@@ -18,6 +18,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "training_step": "lab.workloads.training_step",
         "profiled_model": "lab.workloads.profiled_model",
         "regions_profile": "lab.workloads.regions_profile",
+        "layers_by_shape": "lab.workloads.layers_by_shape",
         "labelled_step": "lab.workloads.labelled_step",
         "steps_with_a_peak": "lab.workloads.steps_with_a_peak",
         "training_loop": "lab.workloads.training_loop",

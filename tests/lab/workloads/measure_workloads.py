@@ -104,6 +104,15 @@ def regions_profile(seed: int) -> dict:
     return on_top | {"waiting": waits / sum(row.self_cpu_time_total for row in rows)}
 
 
+def layers_by_shape(seed: int) -> dict:
+    network = build("layers_by_shape", seed)
+    with torch.profiler.profile(record_shapes=True) as prof:
+        network(network.batch)
+    rows = [row for row in prof.key_averages(group_by_input_shape=True) if row.key == "aten::addmm"]
+    spent_ms = sorted(row.self_device_time_total / 1000 for row in rows)
+    return {"layers": expect("layers_by_shape", seed), "spent_ms": spent_ms}
+
+
 def steps_with_a_peak(seed: int) -> dict:
     torch.cuda.empty_cache()
     expected = expect("steps_with_a_peak", seed)

@@ -134,6 +134,24 @@ def test_one_region_is_large_on_the_gpu_one_works_on_the_cpu_and_one_waits(
         assert seen["waiting"] > 0.5
 
 
+def test_every_other_way_to_choose_a_layer_names_another_one(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["layers_by_shape"]:
+        layers = seen["layers"]
+        costliest = max(layers, key=lambda layer: layer["gpu_ms"])
+        longest_call = max(layers, key=lambda layer: layer["gpu_ms"] / layer["calls"])
+        others = {longest_call["name"]} | {
+            max(layers, key=lambda layer, by=by: layer[by])["name"] for by in ("calls", "weights")
+        }
+        assert len(others | {costliest["name"]}) == 4
+        assert sorted(layer["gpu_ms"] for layer in layers)[-2] < 0.8 * costliest["gpu_ms"]
+
+
+def test_a_layers_time_is_found_in_the_row_of_its_shapes(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["layers_by_shape"]:
+        timed_ms = sorted(layer["gpu_ms"] for layer in seen["layers"])  # of short calls with the gaps between them
+        assert seen["spent_ms"] == pytest.approx(timed_ms, rel=0.1, abs=2)
+
+
 def test_the_peak_of_a_step_is_known_and_hidden_by_an_earlier_one(measured: dict[str, list[dict[str, Any]]]) -> None:
     for seen in measured["steps_with_a_peak"]:
         assert seen["after"] == pytest.approx(seen["peak_bytes"], rel=0.04)

@@ -1,0 +1,91 @@
+"""costliest_layer: the layer whose calls of a shared operator took the GPU longest; other measures name another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grader.api import Seen, mistake, named, workload
+
+UNKNOWN = "unknown"  # the answer of the starter's layer_of for a row without shapes
+Layers = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def networks(submission) -> list[tuple[Layers, Seen]]:
+    """Two networks in which layers of different names are the costliest."""
+    first = second = (layers_of(submission, submission.seed), submission.seed)
+    for seed in range(submission.seed + 1, submission.seed + 20):
+        second = layers_of(submission, seed), seed
+        if costliest(second[0])["name"] != costliest(first[0])["name"]:
+            break
+    return [
+        (layers, submission.call("costliest_layer", workload("layers_by_shape", seed=seed)))
+        for layers, seed in (first, second)
+    ]
+
+
+def layers_of(submission, seed: int) -> Layers:
+    """The layers in the order in which they run, measured in a process without the submission."""
+    return submission.expected(workload("layers_by_shape", seed=seed))
+
+
+def costliest(layers: Layers) -> dict[str, Any]:
+    return max(layers, key=lambda layer: layer["gpu_ms"])
+
+
+def check_is_a_layer(layers: Layers, seen: Seen) -> None:
+    answer = seen.value
+    assert type(answer) is str, f"You returned {named(answer)}. Return the name of a layer."
+    names = [layer["name"] for layer in layers]
+    if answer in names:
+        return
+    starts = seen.events("profiler_start")
+    if starts:
+        assert starts[-1]["record_shapes"], mistake("shapes_not_recorded", answer=answer)
+        assert answer != UNKNOWN, mistake("not_grouped_by_shape", answer=answer)
+    assert answer in names, f"{answer} isn't one of the layers {', '.join(names)}."
+
+
+def check_is_the_costliest(layers: Layers, seen: Seen) -> None:
+    check_is_a_layer(layers, seen)
+    expected = costliest(layers)
+    if seen.value == expected["name"]:
+        return
+    layer = next(layer for layer in layers if layer["name"] == seen.value)
+    values = {
+        "answer": layer["name"],
+        "self_ms": layer["gpu_ms"],
+        "expected": expected["name"],
+        "expected_ms": expected["gpu_ms"],
+    }
+    starts = seen.events("profiler_start")
+    assert not starts or "CUDA" in starts[-1]["activities"], mistake("gpu_not_recorded", recorded="the CPU")
+    assert layer is not max(layers, key=lambda other: other["gpu_ms"] / other["calls"]), mistake(
+        "average_for_sum", **values
+    )
+    assert layer is not max(layers, key=lambda other: other["calls"]), mistake(
+        "calls_for_cost", calls=layer["calls"], **values
+    )
+    assert layer is not max(layers, key=lambda other: other["weights"]), mistake(
+        "weights_for_cost", weights=layer["weights"], **values
+    )
+    assert layer is expected, (
+        f"The calls of {layer['name']} took {layer['gpu_ms']:.0f} ms on the GPU; those of {expected['name']} took "
+        f"{expected['gpu_ms']:.0f} ms."
+    )
+
+
+@pytest.mark.points(1)
+def test_names_a_layer(networks):
+    """The answer is a layer of the network."""
+    for layers, seen in networks:
+        check_is_a_layer(layers, seen)
+
+
+@pytest.mark.points(2)
+def test_names_the_costliest_layer(networks):
+    """It is the layer whose calls took the GPU longest, in two networks."""
+    for layers, seen in networks:
+        check_is_the_costliest(layers, seen)
