@@ -15,6 +15,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "queued_matmuls": "lab.workloads.queued_matmuls",
         "parts_of_a_loop": "lab.workloads.parts_of_a_loop",
         "queued_parts": "lab.workloads.queued_parts",
+        "watched_training": "lab.workloads.watched_training",
         "training_step": "lab.workloads.training_step",
         "profiled_model": "lab.workloads.profiled_model",
         "regions_profile": "lab.workloads.regions_profile",

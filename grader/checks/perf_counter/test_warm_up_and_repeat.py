@@ -89,6 +89,15 @@ def is_spread(value: float, run: list[float], precision: float = 0.05) -> bool:
     return value == approx(max(run) - min(run), abs=4 * precision * median(run))
 
 
+def check_times_each_call(values: dict, read_s: list[float | None], runs: list[list[float]]) -> None:
+    """The later calls were timed one by one: their mean without a reading between them is one number for all."""
+    one_number = any(is_about(values["median_s"], mean(run)) for run in runs)
+    unread = all(read is None for read in read_s[1:])
+    assert not (one_number and unread), mistake(
+        "one_interval_for_all_calls", timed=len(read_s) - 1, reported_ms=values["median_s"] * 1000
+    )
+
+
 def check_is_measured(seen: Seen, key: str, value: float, expected_s: float) -> None:
     """Not just what this process says of itself, but near what was measured apart from it."""
     most = MOST if seen.gpu.kind == "simulated" else MOST_ON_A_REAL_GPU
@@ -127,13 +136,14 @@ def test_times_at_least_five_later_calls(seen, calls_s):
 
 
 @pytest.mark.points(1)
-def test_median_is_of_the_later_calls(seen, expected, calls_s, series, runs, precision):
+def test_median_is_of_the_later_calls(seen, expected, calls_s, read_s, series, runs, precision):
     """The median is that of the later calls."""
     reported_s = number(seen, "median_s")
     assert runs, mistake("too_few_repeats", timed=max(0, len(calls_s) - 1))
     if any(is_about(reported_s, median(run), precision) for run in runs):
         check_is_measured(seen, "median_s", reported_s, expected["step_s"])
         return
+    check_times_each_call(seen.value, read_s, runs)
     later_s = median(calls_s[1:])
     is_mean = any(is_about(reported_s, mean(run), precision) for run in runs)
     assert not is_mean, mistake("mean_for_the_median", reported_ms=reported_s * 1000, median_ms=later_s * 1000)
@@ -147,13 +157,15 @@ def test_median_is_of_the_later_calls(seen, expected, calls_s, series, runs, pre
 
 
 @pytest.mark.points(1)
-def test_spread_is_of_the_later_calls(seen, expected, calls_s, series, runs, precision):
+def test_spread_is_of_the_later_calls(seen, expected, calls_s, read_s, series, runs, precision):
     """The spread is that of the later calls."""
     reported_s = number(seen, "spread_s")
     assert runs, mistake("too_few_repeats", timed=max(0, len(calls_s) - 1))
     if any(is_spread(reported_s, run, precision) for run in runs):
         check_is_measured(seen, "spread_s", reported_s, expected["evaluating_s"])
         return
+    number(seen, "median_s")
+    check_times_each_call(seen.value, read_s, runs)
     later = calls_s[1:]
     assert not any(is_spread(reported_s, durations) for durations in series), mistake(
         "cold_call_among_the_later_ones", key="spread_s", first_ms=calls_s[0] * 1000, later_ms=median(later) * 1000

@@ -71,6 +71,16 @@ def queued_parts(seed: int) -> dict:
     return {"queued_s": queued_s, "still_busy": still_busy, "taken_s": taken_s, "gpu_s": expect("queued_parts", seed)}
 
 
+def watched_training(seed: int) -> dict:
+    losses = {}
+    for breaks in (False, True):
+        training = build("watched_training", seed, breaks=breaks)
+        kept = [training.step(images.cuda(), labels.cuda()) for images, labels in training.batches]
+        losses[breaks] = [loss.item() for loss in kept]
+    pinned = all(images.is_pinned() and images.nbytes > 64 * 1024 for images, _ in training.batches)
+    return {"same": losses[False], "broken": losses[True], "pinned": pinned, **expect("watched_training", seed)}
+
+
 def profiled_model(seed: int) -> dict:
     measures = ("self_device_time_total", "device_time_total", "cpu_time_total", "device_time")
     operators, again = (

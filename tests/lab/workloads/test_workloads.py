@@ -97,6 +97,23 @@ def test_parts_are_queued_while_the_gpu_is_busy_and_take_different_times(
         assert long > 2 * middle
 
 
+def test_the_losses_of_a_watched_training_are_those_that_are_expected(
+    measured: dict[str, list[dict[str, Any]]],
+) -> None:
+    for seen in measured["watched_training"]:
+        assert seen["same"] == pytest.approx(seen["losses"])
+        assert min(seen["losses"]) != seen["losses"][-1]
+        assert min(seen["losses"]) < 0.9 * mean(seen["losses"])
+        assert seen["pinned"]
+
+
+def test_a_training_that_breaks_does_so_in_a_step_that_is_not_logged(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["watched_training"]:
+        broken = [step for step, loss in enumerate(seen["broken"]) if loss != loss]
+        assert broken == list(range(broken[0], len(seen["broken"])))
+        assert broken[0] not in seen["logged"]
+
+
 def test_every_other_measure_puts_another_operator_on_top(measured: dict[str, list[dict[str, Any]]]) -> None:
     for seen in measured["profiled_model"]:
         others = {seen["device_time_total"], seen["cpu_time_total"], seen["device_time"]}

@@ -1,0 +1,21 @@
+import logging
+
+import torch
+
+logger = logging.getLogger("train")
+
+
+def train(loop):
+    total = torch.zeros((), device="cuda")
+    lowest = torch.full((), float("inf"), device="cuda")
+    for step, (images, labels) in enumerate(loop.batches):
+        images, labels = images.to("cuda", non_blocking=True), labels.to("cuda", non_blocking=True)
+        loss = loop.step(images, labels).detach()
+        total += loss
+        lowest = torch.minimum(lowest, loss)
+        logger.debug(f"step {step}: {loss:.4f}")
+        if step % 8 == 0:
+            loop.log(step, loss.item())
+    if torch.isnan(total):
+        raise ArithmeticError("A loss isn't a number.")
+    return {"mean_loss": total.item() / len(loop.batches), "lowest_loss": lowest.item(), "waits": 6}
