@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,3 +65,17 @@ def use() -> Gpu:
         in_use = Gpu("simulated", card.name, card.memory_bytes)
     observe.install(in_use.kind == "simulated")
     return in_use
+
+
+def wait(seconds: float) -> None:
+    """Let the host wait for something outside, as for a disk or over a network.
+
+    With the simulated GPU that takes no real time, as the waits for the GPU itself don't, unless another thread or
+    process could use it.
+    """
+    if in_use is not None and in_use.kind == "simulated":
+        from lab.gpu.dispatch import host_waits
+
+        host_waits(seconds)
+    else:
+        time.sleep(seconds)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import threading
 import time
-from collections.abc import Callable
 
 # Taken before anything replaces time.*: the lab itself always works with real time underneath.
 real_s = time.perf_counter
 real_sleep = time.sleep
-REAL = {name: getattr(time, name) for name in ("perf_counter", "monotonic", "time", "process_time", "thread_time")}
 
 
 class Clock:
-    """Reads real time, less what was left out. Never runs backwards.
+    """Reads real time, less what was left out, plus what was jumped over. Never runs backwards.
 
-    What is left out is a gift to those who live in real time, the workers of a DataLoader. So the clock pays it back
-    while the host waits for the GPU anyway: the wait is shorter in real time by what was left out since the last one.
+    A wait for the simulated GPU needn't take real time: the clock jumps to its end. Not so where somebody lives in
+    real time meanwhile, the workers of a DataLoader or another thread: there the wait is a real one. What is left out
+    is a gift to them, so the clock pays it back: the wait is shorter by what was left out since the last one.
     """
 
     def __init__(self) -> None:
@@ -23,6 +25,7 @@ class Clock:
         self.left_out_of_cpu_time_s = 0.0
         self.owed_s = 0.0
         self.latest_s = 0.0
+        self.jumps = True  # unless something of Python's reads another clock
 
     def now_s(self) -> float:
         """Seconds on the scale of time.perf_counter."""
@@ -46,8 +49,13 @@ class Clock:
 
     def sleep_until(self, at_s: float) -> None:
         """Wait until this clock reads `at_s`, then leave out what the system overslept."""
-        repaid = max(0.0, min(self.owed_s, at_s - self.now_s()))
-        self.charge(repaid)
+        if at_s <= self.now_s():
+            return
+        if self.jumps and alone():
+            self.charge(at_s - self.now_s())
+            self.owed_s = 0.0
+            return
+        self.charge(max(0.0, min(self.owed_s, at_s - self.now_s())))
         self.owed_s = 0.0
         remaining = at_s - self.now_s()
         if remaining > 0:
@@ -56,35 +64,25 @@ class Clock:
             self.left_out_s += late
             self.owed_s += late
 
-
-def patched_clocks(clock: Clock) -> dict[str, Callable[[], float]]:
-    """Replacements for the functions of `time` that read a clock, by name, all on the lab's clock.
-
-    Not replaced: time.clock_gettime and datetime, which read the system's clock beside `time`.
-    """
-    epoch_s = REAL["time"]() - REAL["perf_counter"]()
-    monotonic_s = REAL["monotonic"]() - REAL["perf_counter"]()
-    read: dict[str, Callable[[], float]] = {
-        "perf_counter": clock.shown_s,
-        "monotonic": lambda: clock.shown_s() + monotonic_s,
-        "time": lambda: clock.shown_s() + epoch_s,
-        "process_time": rising(lambda: REAL["process_time"]() - clock.left_out_of_cpu_time_s),
-        "thread_time": rising(lambda: REAL["thread_time"]() - clock.left_out_of_cpu_time_s),
-    }
-
-    def nanoseconds(seconds: Callable[[], float]) -> Callable[[], int]:
-        return lambda: int(seconds() * 1e9)
-
-    return read | {f"{name}_ns": nanoseconds(seconds) for name, seconds in read.items()}
+    def spend(self, seconds: float) -> None:
+        """Wait for so long, whatever the GPU does."""
+        if self.jumps and alone():
+            self.charge(seconds)
+        else:
+            real_sleep(seconds)
 
 
-def rising(seconds: Callable[[], float]) -> Callable[[], float]:
-    """Never less than before: what is left out is real time, of which the process may have had a part only."""
-    latest = 0.0
+def alone() -> bool:
+    """Whether nobody else can use the time of a wait: no other thread, no child process, no parent that waits."""
+    return threading.active_count() == 1 and multiprocessing.parent_process() is None and not has_children()
 
-    def read() -> float:
-        nonlocal latest
-        latest = max(latest, seconds())
-        return latest
 
-    return read
+def has_children() -> bool:
+    """Whether this process has started others that still run, or may have: not every system tells."""
+    if not hasattr(os, "waitid"):
+        return True
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True

@@ -187,6 +187,14 @@ def wait_for_gpu(runtime: str, until_s: float | None = None) -> None:
             marked.end_s = clock.now_s()
 
 
+def host_waits(seconds: float) -> None:
+    """Make the host wait for something that has nothing to do with the GPU."""
+    with recording.marker(clock.now_s()) as marked:
+        clock.spend(seconds)
+        if marked is not None:
+            marked.end_s = clock.now_s()
+
+
 def compute(
     func: Any,
     args: Any,

@@ -7,7 +7,6 @@ import gc
 import importlib
 import sys
 import threading
-import time
 import timeit
 import warnings
 from functools import wraps
@@ -16,8 +15,7 @@ from typing import Any
 import torch
 
 from lab import observe
-from lab.gpu import autocast, cuda, factories, internals, memory_history, profiler, recording, tensors
-from lab.gpu.clock import REAL, patched_clocks
+from lab.gpu import autocast, cuda, factories, internals, memory_history, profiler, recording, system_clocks, tensors
 from lab.gpu.device import clock, memory, timeline
 from lab.gpu.dispatch import SimulatedGpu
 from lab.gpu.errors import NotSimulated, refusing
@@ -34,7 +32,7 @@ def install() -> None:
         for module in ("torch._dynamo", "torch._decomp.decompositions_for_jvp", "torch.export"):
             importlib.import_module(module)
     torch.set_num_threads(1)
-    replace_clocks()
+    system_clocks.replace(clock)
     factories.install()
     tensors.install()
     cuda.install()
@@ -57,18 +55,6 @@ def install() -> None:
     gc.collect()
     gc.freeze()
     atexit.register(gc.unfreeze)  # libraries that count what is left at exit would complain
-
-
-def replace_clocks() -> None:
-    """Put time.* on the lab's clock, also where timeit keeps perf_counter as a default argument."""
-    for name, function in patched_clocks(clock).items():
-        setattr(time, name, function)
-    timeit.default_timer = time.perf_counter
-    functions: tuple[Any, ...] = (timeit.Timer.__init__, timeit.timeit, timeit.repeat)
-    for function in functions:
-        function.__defaults__ = tuple(
-            time.perf_counter if value is REAL["perf_counter"] else value for value in function.__defaults__
-        )
 
 
 def let_benchmark_timers_wait() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from time import sleep
 
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 from lab import observe
+from lab.gpu import wait
 from lab.workloads.sizing import gpu_seconds, matmul_edge
 
 BATCHES, BATCH_SIZES, PIXELS = 5, (2, 4), 64
@@ -115,6 +115,6 @@ def waiting(seconds: float) -> Callable[[], None]:
     """A function that waits for so long. Like a drive's, its speed is not written anywhere: it has to be measured."""
 
     def read() -> None:
-        sleep(seconds)
+        wait(seconds)
 
     return read

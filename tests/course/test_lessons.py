@@ -1,9 +1,6 @@
 """The lessons' texts, steps and quizzes fit together, fit on a small terminal, and their programs run."""
 
-import os
 import re
-import subprocess
-import sys
 import textwrap
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +13,8 @@ from course.app.app import CourseApp
 from course.app.screens.lesson import LessonScreen
 from course.progress import Progress
 from course.workspace import Workspace
+from grader.runner.protocol import Finished, Script
+from grader.runner.warm import WarmRunner
 
 try:
     import tomllib
@@ -367,22 +366,14 @@ def test_the_height_of_a_card_counts_wrapped_text_code_and_the_gaps_between() ->
     assert height("```python run\na\n```\n\none") == 3 + 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("code", programs())
-def test_a_program_runs_on_the_gpu_without_a_word_of_complaint(code: str, tmp_path: Path) -> None:
-    (tmp_path / "card.py").write_text(code, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "lab.run", "card.py"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout
-    assert [line for line in done.stdout.splitlines() if len(line) > CODE_COLUMNS and str(tmp_path) not in line] == []
+def test_a_program_runs_on_the_gpu_without_a_word_of_complaint(code: str, lab_runner: WarmRunner) -> None:
+    outcome = lab_runner.run(Script("card.py", code))
+    assert isinstance(outcome.report, Finished)
+    assert outcome.report.exit_code == 0, outcome.output
+    assert outcome.output
+    assert not re.search(r"Warning|ERROR|\[W", outcome.output), outcome.output
+    assert [line for line in outcome.output.splitlines() if len(line) > CODE_COLUMNS] == []
 
 
 @pytest.mark.parametrize("folder", LESSONS, ids=lesson_id)

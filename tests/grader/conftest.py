@@ -39,13 +39,6 @@ def forking() -> Iterator[WarmRunner]:
         yield runner
 
 
-@pytest.fixture(scope="session")
-def lab_runner() -> Iterator[WarmRunner]:
-    """A runner with the real lab and its simulated GPU."""
-    with WarmRunner(environment={"PROFILE_FIRST_GPU": "simulated"}) as warm:
-        yield warm
-
-
 @pytest.fixture
 def call(runner: WarmRunner, tmp_path: Path) -> Callable[..., Outcome]:
     """Run `f` of some source."""

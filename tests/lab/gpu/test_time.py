@@ -1,8 +1,10 @@
 """Launching is not working: the clock, waiting, events and streams."""
 
 import copy
+import datetime
 import io
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -14,6 +16,8 @@ import torch
 
 import lab.gpu
 from lab import observe
+from lab.gpu.clock import real_s
+from lab.gpu.device import clock, timeline
 from lab.workloads.sizing import matmul_edge
 
 pytestmark = pytest.mark.gpu
@@ -203,6 +207,60 @@ def test_all_clocks_agree():
     after = time.perf_counter(), time.perf_counter_ns(), time.time(), time.monotonic()
     elapsed = [(b - a) * scale for a, b, scale in zip(before, after, (1, 1e-9, 1, 1), strict=True)]
     assert elapsed == pytest.approx([elapsed[0]] * 4, rel=0.05)
+
+
+def test_the_calendar_and_the_systems_clocks_count_the_same_wait():
+    before = time.perf_counter(), time.clock_gettime(time.CLOCK_MONOTONIC), datetime.datetime.now().timestamp()
+    chain(20)()
+    torch.cuda.synchronize()
+    after = time.perf_counter(), time.clock_gettime(time.CLOCK_MONOTONIC), datetime.datetime.now().timestamp()
+    elapsed = [b - a for a, b in zip(before, after, strict=True)]
+    assert elapsed == pytest.approx([elapsed[0]] * 3, rel=0.05)
+
+
+def test_a_time_of_the_calendar_is_still_pickled_and_compared():
+    now = datetime.datetime.now(datetime.timezone.utc)
+    assert pickle.loads(pickle.dumps(now)) == now
+    assert type(now) is datetime.datetime
+
+
+def real_s_of_a_wait(seconds: float) -> float:
+    """How much real time a wait for the simulated GPU takes that is so long by its timeline."""
+    if lab.gpu.use().kind == "real":
+        pytest.skip("waits for a real GPU are real")
+    torch.cuda.synchronize()
+    timeline.hold(timeline.stream, clock.now_s() + seconds)
+    real, begin = real_s(), time.perf_counter()
+    torch.cuda.synchronize()
+    assert time.perf_counter() - begin > 0.9 * seconds
+    return real_s() - real
+
+
+def test_a_wait_for_the_simulated_gpu_takes_no_real_time_where_nobody_could_use_it():
+    assert real_s_of_a_wait(20.0) < 10.0
+
+
+def test_a_wait_is_a_real_one_where_another_thread_lives_in_real_time():
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
+    waited_s = real_s_of_a_wait(0.3)
+    over.set()
+    other.join()
+    assert waited_s > 0.25
+
+
+def test_a_wait_is_a_real_one_where_a_child_process_lives_in_real_time():
+    with subprocess.Popen(["sleep", "60"]) as child:
+        waited_s = real_s_of_a_wait(0.3)
+        child.kill()
+    assert waited_s > 0.25
+
+
+def test_a_wait_for_a_drive_counts_whether_or_not_it_takes_real_time():
+    begin = time.perf_counter()
+    lab.gpu.wait(0.05)
+    assert 0.049 <= time.perf_counter() - begin < 0.5
 
 
 def test_sleeping_counts_on_the_labs_clock():
