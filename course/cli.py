@@ -30,7 +30,7 @@ environment:
   PROFILE_FIRST_GPU    auto (the default), simulated or real
   NO_COLOR             no colours
 
-exit codes: 0 passed, 1 not passed, 2 wrong usage
+exit codes: 0 passed, 1 not passed, 2 wrong usage, 130 ended with Ctrl+C
 """
 
 
@@ -150,6 +150,22 @@ without a GPU, and 'profile-first check FILE.ipynb' grades them. A notebook that
     command.add_argument("--force", action="store_true", help="replace changed notebooks too; they are kept as backups")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(do=_notebook, parser=command)
+
+    command = commands.add_parser(
+        "watch",
+        help="check exercises again each time that you save them",
+        description="""\
+Checks your copies of exercises, or files and notebooks, now and each time that you save them in an editor; without a
+name, every exercise once it is saved. A file that is saved again while it is checked is checked anew. Ctrl+C ends it
+(exit code 130).
+""",
+        formatter_class=form,
+    )
+    command.add_argument("what", metavar="EXERCISE|FILE", nargs="*", help="e.g. synchronize/time_on_the_gpu")
+    command.add_argument("--exercise", metavar="EXERCISE", help="which exercise it is, where the file doesn't tell")
+    command.add_argument("--poll", action="store_true", help="look at the files instead of asking the system")
+    command.add_argument("--json", action="store_true", help="print one JSON object a line for each verdict")
+    command.set_defaults(do=_watch, parser=command)
 
     command = commands.add_parser("doctor", help="examine the installation and say what to do about each problem")
     command.add_argument("--json", action="store_true", help="print JSON")
@@ -319,6 +335,12 @@ def _notebook(options: argparse.Namespace) -> int:
         force=options.force,
         as_json=options.json,
     )
+
+
+def _watch(options: argparse.Namespace) -> int:
+    from course.watch import watch
+
+    return watch(options.what, exercise=options.exercise, poll=options.poll, as_json=options.json)
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -33,8 +33,13 @@ def exercise_step(name: str, lessons: Catalog, lacks: str) -> Step:
     return step
 
 
-def to_check(what: str, lessons: Catalog, own: Workspace, exercise: str | None = None) -> list[tuple[str, Path]]:
-    """The exercises that are meant by a name or a path, each with the file to check; `exercise` where it was said."""
+def to_check(
+    what: str, lessons: Catalog, own: Workspace, exercise: str | None = None, *, begin: bool = False
+) -> list[tuple[str, Path]]:
+    """The exercises that are meant by a name or a path, each with the file to check.
+
+    `exercise` is the one that was said where the file doesn't tell; `begin` begins one that wasn't begun.
+    """
     path = Path(what)
     if path.suffix in (".py", ".toml", ".ipynb") or path.is_file():
         if not path.is_file():
@@ -50,6 +55,11 @@ def to_check(what: str, lessons: Catalog, own: Workspace, exercise: str | None =
     if exercise is not None and exercise != step.id:
         raise WrongUsage(f"{what} is another exercise than {exercise}. Leave --exercise out.")
     file = own.answers_path(step.lesson) if step.kind == "quiz" else own.path(step.id)
+    if begin and not file.exists():
+        if step.kind == "exercise":
+            own.open(step.id)
+        else:
+            own.save_answers(step.lesson, {})
     if not file.exists():
         raise WrongUsage(
             f"you haven't begun {step.id} yet: there is no {file}. Open the course with 'profile-first', "

@@ -91,12 +91,13 @@ def check(
     digest = hashlib.sha256(data).hexdigest()
     status: Status
     gpu: Gpu | None = None
+    program_s = 0.0
     if is_quiz(exercise):
         status, results = grade_quiz(exercise, data, notebook=path.suffix == SUFFIX)
     elif runner is None:
         raise GraderError("An exercise can only be checked with a runner.")
     else:
-        status, results, gpu = _run_checks(file, path, data, seed, runner, cancellation, on_output)
+        status, results, gpu, program_s = _run_checks(file, path, data, seed, runner, cancellation, on_output)
     return Verdict(
         exercise=exercise,
         status=status,
@@ -108,6 +109,7 @@ def check(
         duration_s=round(monotonic() - began_s, 3),
         source_sha256=digest,
         version=course_version(),
+        program_s=round(program_s, 3),
     )
 
 
@@ -148,7 +150,7 @@ def _run_checks(
     runner: WarmRunner,
     cancellation: Cancellation | None,
     on_output: Callable[[str], None] | None,
-) -> tuple[Status, list[CheckResult], Gpu | None]:
+) -> tuple[Status, list[CheckResult], Gpu | None, float]:
     from grader.api import SubmissionFailed
     from grader.plugin import PointsPlugin, Submission
 
@@ -170,7 +172,7 @@ def _run_checks(
         faults = "; ".join(plugin.faults) or (f"pytest ended with {exit_code}" if results else "there are none")
         raise CheckFault(f"The checks of {file.parent.name}/{file.stem} are broken: {faults}")
     status: Status = plugin.status or ("passed" if all(result.passed for result in results) else "failed")
-    return status, results, submission.gpu or runner.gpu
+    return status, results, submission.gpu or runner.gpu, submission.program_s
 
 
 def _run_pytest(file: Path, plugin: object) -> int:

@@ -38,6 +38,7 @@ class Submission:
         self.seed = seed
         self.random = random.Random(seed)
         self.gpu: Gpu | None = None
+        self.program_s = 0.0
         self._runner = runner
         self._cancellation = cancellation
         self._on_output = on_output or (lambda _: None)
@@ -89,6 +90,7 @@ class Submission:
                 raise Cancelled("The check was cancelled.")
             self.gpu = outcome.gpu
             report = outcome.report
+            self.program_s += outcome.duration_s
             self._expected[key] = report.value if isinstance(report, Returned) else not_expected(outcome, workload)
         expected = self._expected[key]
         if isinstance(expected, SubmissionFailed):
@@ -115,6 +117,7 @@ class Submission:
         if outcome.end == "cancelled":
             raise Cancelled("The check was cancelled.")
         self.gpu = outcome.gpu
+        self.program_s += outcome.duration_s
         failed = failure(outcome, request, limits)
         seen = failed if failed is not None else _seen(outcome)
         if isinstance(seen, SubmissionFailed):

@@ -40,6 +40,8 @@ class Verdict(msgspec.Struct, frozen=True):
     duration_s: float
     source_sha256: str
     version: str
+    program_s: float = 0.0
+    """How much of `duration_s` the processes ran with the submission in them, and those that it is compared with."""
     schema: Literal[1] = 1
 
     @property

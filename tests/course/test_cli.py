@@ -51,6 +51,7 @@ def test_help_names_every_command_and_the_exit_codes(capsys: pytest.CaptureFixtu
         "hint",
         "reset",
         "notebook",
+        "watch",
         "doctor",
         "PROFILE_FIRST_HOME",
         "PROFILE_FIRST_GPU",
