@@ -27,6 +27,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "hungry_layers": "lab.workloads.hungry_layers",
         "traced_loop": "lab.workloads.traced_loop",
         "memory_budget": "lab.workloads.memory_budget",
+        "six_loops": "lab.workloads.six_loops",
     }
 )
 

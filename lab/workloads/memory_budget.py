@@ -34,7 +34,7 @@ class NotedSGD(torch.optim.SGD):
 
     def step(self, *args: object, **kwargs: object) -> None:  # type: ignore[override]
         observe.record("workload", phase="optimizer_step")
-        super().step(*args, **kwargs)  # type: ignore[arg-type]
+        super().step(*args, **kwargs)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         observe.record("workload", phase="zero_grad")

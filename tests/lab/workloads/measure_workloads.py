@@ -189,6 +189,10 @@ def memory_budget(seed: int) -> dict:
     return {"weights": weights, "plain": plain, **expected}
 
 
+def six_loops(seed: int) -> dict:
+    return {loop["kind"]: expect("six_loops", loop["seed"], measure=True) for loop in expect("six_loops", seed)}
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     print(json.dumps({family: [globals()[family](seed) for seed in SEEDS] for family in FAMILIES}))

@@ -241,6 +241,18 @@ def test_a_budgets_memory_is_mostly_activations_and_its_batch_has_no_equal_parts
         assert all(seen["rows"] % parts for parts in range(2, 32))
 
 
+def test_each_of_six_loops_is_limited_by_what_it_says(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["six_loops"]:
+        assert set(seen) == {"input", "copies", "sync", "launch", "compute", "memory"}
+        for kind, facts in seen.items():
+            assert (facts["busy"] > 0.75) == (kind in ("compute", "memory")), kind
+            assert (facts["loading"] > 0.4) == (kind == "input"), kind
+            assert (facts["copying"] > 0.4) == (kind == "copies"), kind
+            assert (facts["reads"] > 2) == (kind == "sync"), kind
+            assert (facts["kernel_us"] < 20) == (kind == "launch"), kind
+        assert seen["memory"]["products"] < 0.3 < 0.7 < seen["compute"]["products"]
+
+
 def test_an_unknown_workload_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UnknownWorkload, match="queued_matmuls"):
         build("no_such_workload", seed=1)

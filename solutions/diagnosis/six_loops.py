@@ -1,0 +1,59 @@
+# %% [markdown]
+# # Six loops, six bottlenecks
+#
+# `train()` runs a short training loop. You can also walk through it:
+#
+# ```python
+# for images, labels in train.batches():  # what the loader reads, on the CPU
+#     train.step(images, labels)  # copies it to the GPU and trains on it
+# ```
+#
+# Six loops will come, each limited by something else. Complete
+# `bottleneck`. It measures the loop and returns one of six words:
+#
+# * `"input"`: the GPU waits for the loader
+# * `"copies"`: it waits for copies from the CPU
+# * `"sync"`: it waits after the host has read values from it, again and again
+# * `"launch"`: it waits for launches of tiny kernels
+# * `"compute"`: it is busy, most of the time with matrix products
+# * `"memory"`: it is busy, most of the time moving values through its memory
+
+# %%
+import time
+
+import torch
+from torch.autograd import DeviceType
+from torch.profiler import ProfilerActivity, profile
+
+
+# %%
+def bottleneck(train) -> str:
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as prof:
+        begin = time.perf_counter()
+        train()
+        torch.cuda.synchronize()
+        loop_us = (time.perf_counter() - begin) * 1e6
+    rows = prof.key_averages()
+    on_gpu = [row for row in rows if row.device_type == DeviceType.CUDA]
+    kernel_us = sum(row.self_device_time_total for row in on_gpu if "Memcpy" not in row.key)
+    copy_us = sum(row.self_device_time_total for row in on_gpu if "Memcpy HtoD" in row.key)
+    product_us = sum(row.self_device_time_total for row in rows if row.key in ("aten::mm", "aten::addmm"))
+    loader = [row for row in rows if row.key.startswith("enumerate(DataLoader)")]
+    loader_us = sum(row.cpu_time_total for row in loader)
+    batches = sum(row.count for row in loader)
+    reads = sum(row.count for row in rows if row.key == "aten::item")
+
+    if kernel_us > 0.7 * loop_us:  # the GPU is busy: with what?
+        return "compute" if product_us > kernel_us / 2 else "memory"
+    # It is idle: what takes the time meanwhile?
+    if max(loader_us, copy_us) > 0.4 * loop_us:
+        return "input" if loader_us > copy_us else "copies"
+    return "sync" if reads > batches else "launch"
+
+
+# %%
+if __name__ == "__main__":
+    from lab.workloads import build, expect
+
+    for loop in expect("six_loops", seed=1):
+        print(f"{loop['kind']:8} {bottleneck(build('six_loops', seed=loop['seed']))}")

@@ -1,0 +1,3 @@
+def bottleneck(train):
+    train()
+    return "input"  # it nearly always is
