@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 import msgspec
 import pytest
 
-from grader.api import Mistake, Seen, SubmissionFailed, Workload
+from grader.api import Mistake, Seen, SubmissionFailed, Workload, mistake
 from grader.errors import Cancelled, CheckFault, GraderError
 from grader.feedback import failure, not_expected, printable
 from grader.runner.cancellation import Cancellation
@@ -56,12 +56,14 @@ class Submission:
         *args: Any,
         seed: int | None = None,
         then: Workload | None = None,
+        known_errors: Mapping[str, str] | None = None,
         time_limit_s: float = 20.0,
         **kwargs: Any,
     ) -> Seen:
         """Call a function of the submission in a fresh process. Raises SubmissionFailed if it doesn't return.
 
         `then` is a workload whose second half is given what the function returned, in the same process.
+        `known_errors` are texts of exceptions, each with the known mistake that it comes from.
         """
         seed = self.seed if seed is None else seed
         request = Call(
@@ -73,7 +75,13 @@ class Submission:
             then=None if then is None else _built(then, seed),
             seed=seed,
         )
-        return self._run_once(request, Limits(time_s=time_limit_s))
+        try:
+            return self._run_once(request, Limits(time_s=time_limit_s))
+        except SubmissionFailed as failed:
+            for text, mistake_id in (known_errors or {}).items():
+                if text in str(failed):
+                    raise AssertionError(Mistake(mistake_id, f"{mistake(mistake_id)}\n{failed}")) from failed
+            raise
 
     def expected(self, workload: Workload, *, time_limit_s: float = 60.0) -> Any:
         """What a right answer for this workload is compared with, measured in a process without the submission.
