@@ -150,7 +150,7 @@ def test_costliest_region_of_the_gpu(answers, rows):
     assert answer in REGIONS, f"{answer} isn't one of the labels {', '.join(REGIONS)}."
     on_top = {
         column: max((region(rows, name) for name in REGIONS), key=lambda row: row[column])["key"]
-        for column in ("device_us", "cpu_us", "self_cpu_us")
+        for column in ("device_us", "cpu_us")
     }
     expected = on_top["device_us"]
     values = {
@@ -163,7 +163,5 @@ def test_costliest_region_of_the_gpu(answers, rows):
     if answer == expected:
         return
     assert answer != on_top["cpu_us"], mistake("region_by_cpu_time", **values)
-    assert answer != on_top["self_cpu_us"], mistake("self_for_total", **values)
-    assert answer == expected, (
-        f"The kernels of {answer} took {values['gpu_ms']:.1f} ms, those of {expected} {values['expected_ms']:.1f} ms."
-    )
+    del values["cpu_ms"]
+    assert answer == expected, mistake("self_for_total", **values)

@@ -143,11 +143,11 @@ def test_kernels_are_told_apart_by_their_phase_and_by_the_label_around_them(
         assert len(set(seen["weights"])) == seen["calls"] + 1
 
 
-def test_one_region_is_large_on_the_gpu_one_works_on_the_cpu_and_one_waits(
+def test_the_region_that_is_large_on_the_gpu_is_not_the_one_in_which_the_cpu_waits(
     measured: dict[str, list[dict[str, Any]]],
 ) -> None:
     for seen in measured["regions_profile"]:
-        assert len({seen["device_time_total"], seen["cpu_time_total"], seen["self_cpu_time_total"]}) == 3
+        assert seen["device_time_total"] != seen["cpu_time_total"]
         assert seen["waiting"] > 0.5
 
 
