@@ -24,6 +24,7 @@ class Card:
     copy_floor_s: float
     launch_s: float  # what one launch costs the host
     launch_queue: int  # launches that may wait before the host has to
+    segment_s: float  # what taking a segment of memory from the GPU costs the host, or giving it back
     capability: tuple[int, int]
     multiprocessors: int
 
@@ -42,6 +43,7 @@ SIMULATED = Card(
     copy_floor_s=10e-6,
     launch_s=8e-6,
     launch_queue=1024,
+    segment_s=2e-4,
     capability=(8, 0),
     multiprocessors=16,
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from lab.gpu import dispatch, streams
+from lab.gpu import dispatch, segments, streams
 from lab.gpu.costs import PREFIX
 from lab.gpu.device import card, clock, memory, timeline
 from lab.gpu.errors import NotSimulated, refusing
@@ -86,13 +86,36 @@ class TensorType(type):
         raise NotSimulated(f"the old constructor torch.cuda.{cls.__name__} (use torch.tensor or torch.empty)")
 
 
+def of_the_gpu(device: Any) -> None:
+    """Refuse another device than the GPU as PyTorch does."""
+    asked = indexed(device)
+    if isinstance(asked, torch.device) and asked.type != "cuda":
+        raise ValueError(f"Expected a cuda device, but got: {asked}")
+
+
 def get_device_properties(device: Any = None) -> Properties:
-    indexed(device)
+    of_the_gpu(device)
     return Properties(card.name, *card.capability, card.memory_bytes, card.multiprocessors)
 
 
 def set_device(device: Any) -> None:
-    indexed(device)
+    of_the_gpu(device)
+
+
+def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
+    """Let PyTorch take no more than this share of the GPU's memory. Beyond it allocations fail."""
+    of_the_gpu(device)
+    if not isinstance(fraction, float):
+        raise TypeError("Invalid type for fraction argument, must be `float`")
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+    memory.allocator.allowed_bytes = int(fraction * card.memory_bytes)
+
+
+def get_per_process_memory_fraction(device: Any = None) -> float:
+    of_the_gpu(device)
+    allowed = memory.allocator.allowed_bytes
+    return 1.0 if allowed is None else allowed / card.memory_bytes
 
 
 def get_rng_state(device: Any = "cuda") -> torch.Tensor:
@@ -120,10 +143,6 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     return card.memory_bytes - memory.allocator.reserved_bytes, card.memory_bytes
 
 
-def empty_cache() -> None:
-    memory.allocator.release_cached()
-
-
 def reset_peak_memory_stats(device: Any = None) -> None:
     memory.allocator.reset_peaks()
 
@@ -138,7 +157,9 @@ REPLACED: dict[str, Any] = {
     "get_device_properties": get_device_properties,
     "can_device_access_peer": lambda device, peer_device: False,
     "mem_get_info": mem_get_info,
-    "empty_cache": empty_cache,
+    "set_per_process_memory_fraction": set_per_process_memory_fraction,
+    "get_per_process_memory_fraction": get_per_process_memory_fraction,
+    "empty_cache": segments.empty_cache,
     "reset_peak_memory_stats": reset_peak_memory_stats,
     "reset_accumulated_memory_stats": lambda device=None: memory.allocator.reset_accumulated(),
     "manual_seed": lambda seed: torch.default_generator.manual_seed(seed),
@@ -252,7 +273,7 @@ def install_accelerator() -> None:
         "current_stream": streams.current_stream,
         "set_stream": streams.set_stream,
         "synchronize": streams.synchronize,
-        "empty_cache": empty_cache,
+        "empty_cache": segments.empty_cache,
         "memory_allocated": statistic("allocated_bytes", "current"),
         "max_memory_allocated": statistic("allocated_bytes", "peak"),
         "memory_reserved": statistic("reserved_bytes", "current"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import threading
 import warnings
 from contextlib import AbstractContextManager, nullcontext
@@ -14,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 from torch.utils.flop_counter import flop_registry
 
-from lab.gpu import recording
+from lab.gpu import processes, recording
 from lab.gpu.clock import real_s
 from lab.gpu.costs import copy, kernels_of, size_bytes, tensors_in
 from lab.gpu.device import card, clock, memory, timeline
@@ -49,15 +47,14 @@ MAY_MIX_DEVICES = INDEXING | frozenset(
         "aten::_to_copy",
         "aten::_pack_padded_sequence",
         "aten::_pack_padded_sequence_backward",
-        "aten::_ctc_loss",
-        "aten::_ctc_loss_backward",
     }
 )
+# An LSTM's layer on the CPU, where not every processor can do it in fp16.
+ONE_LAYER = frozenset({"aten::mkldnn_rnn_layer", "aten::mkldnn_rnn_layer_backward"})
 NOTHING: AbstractContextManager[None] = nullcontext()
 STAGED_BYTES = 64 * 1024  # CUDA stages smaller pageable copies at once, without waiting for them
 
 
-in_forked_process = False
 sync_debug_mode = 0  # torch.cuda.set_sync_debug_mode
 
 
@@ -122,8 +119,8 @@ class SimulatedGpu(TorchDispatchMode):
                 for tensor in tensors_in(out):
                     memory.leave_undecided(tensor)
             return out
-        if in_forked_process:
-            refuse_multiprocessing()
+        if processes.forked:
+            processes.refuse_a_fork()
         if target is not None:
             kwargs = {**kwargs, "device": CPU}
             if "pin_memory" in kwargs and target.type == "cuda":
@@ -149,25 +146,6 @@ class SimulatedGpu(TorchDispatchMode):
             report_implicit_wait()
             wait_for_gpu("cudaStreamSynchronize")
         return out
-
-
-def note_the_fork() -> None:
-    global in_forked_process
-    in_forked_process = True
-
-
-os.register_at_fork(after_in_child=note_the_fork)
-
-
-def refuse_multiprocessing() -> None:
-    """CUDA doesn't survive a fork by multiprocessing (DataLoader workers, for one); PyTorch's own words."""
-    global in_forked_process
-    if multiprocessing.parent_process() is not None:
-        raise RuntimeError(
-            "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the "
-            "'spawn' start method"
-        )
-    in_forked_process = False  # forked by other means: the grader's warm process makes each run so
 
 
 def report_implicit_wait() -> None:
@@ -206,7 +184,7 @@ def compute(
     name = func._schema.name
     to_cpu = target is not None and target.type == "cpu" and said.cpu > 0
     if target is None and name not in MAY_MIX_DEVICES and len(on_gpu) != len(inputs):
-        refuse_mixed_devices(inputs)
+        refuse_mixed_devices(inputs, scalars_too=name == "aten::stack")
     refuse_indices_on_the_gpu(name, args)
     memory.refuse_what_cannot_fit(func, args, kwargs, inputs)
     out = in_single_precision(func, args, kwargs) if multiplies_half(func, inputs) else func(*args, **kwargs)
@@ -231,7 +209,7 @@ def compute(
 def multiplies_half(func: Any, inputs: list[torch.Tensor]) -> bool:
     """Whether fp16 is multiplied with fp16. Mixed types are left as they are, for PyTorch to refuse."""
     return (
-        func._overloadpacket in flop_registry
+        (func._overloadpacket in flop_registry or func._schema.name in ONE_LAYER)
         and not func._schema.is_mutable
         and all(tensor.dtype is torch.float16 or not tensor.is_floating_point() for tensor in inputs)
     )
@@ -308,12 +286,12 @@ def refuse_indices_on_the_gpu(name: str, args: Any) -> None:
         raise RuntimeError("indices should be either on cpu or on the same device as the indexed tensor (cpu)")
 
 
-def refuse_mixed_devices(inputs: list[torch.Tensor]) -> None:
+def refuse_mixed_devices(inputs: list[torch.Tensor], scalars_too: bool = False) -> None:
     """PyTorch's own error, unless the tensors left on the CPU are scalars or nobody has named their device."""
     for tensor in inputs:
         if memory.is_undecided(tensor):
             memory.place(tensor)
-    if any(not memory.holds(tensor) and tensor.dim() > 0 for tensor in inputs):
+    if any(not memory.holds(tensor) and (scalars_too or tensor.dim() > 0) for tensor in inputs):
         raise RuntimeError(
             "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
         )

@@ -13,8 +13,11 @@ from torch.utils._device import DeviceContext, _device_constructors
 from lab.gpu import dispatch
 from lab.gpu.device import memory
 from lab.gpu.dispatch import CPU, CUDA
+from lab.gpu.errors import NotSimulated
 
 LIKE = ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "randint_like")
+SPARSE = tuple(f"sparse_{kind}_tensor" for kind in ("coo", "csr", "csc", "bsr", "bsc", "compressed"))
+NESTED = ("nested_tensor", "as_nested_tensor")
 NEW = ("new_empty", "new_zeros", "new_ones", "new_full", "new_empty_strided")
 
 
@@ -49,6 +52,9 @@ def install() -> None:
         if getattr(torch, name, None) is function:
             from_data = name in ("tensor", "as_tensor", "asarray")
             setattr(torch, name, (making_from_data if from_data else naming_a_device)(function))
+    for module, names in ((torch, SPARSE), (torch.nested, NESTED)):
+        for name in names:
+            setattr(module, name, only_on_the_cpu(getattr(module, name), f"{module.__name__}.{name}"))
     setattr(torch, "Generator", Generator)  # noqa: B010 - not a name that a type checker should follow
     original_init = DeviceContext.__init__
 
@@ -56,6 +62,21 @@ def install() -> None:
         original_init(self, indexed(device))
 
     setattr(DeviceContext, "__init__", remembering_an_index)  # noqa: B010
+
+
+def only_on_the_cpu(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A factory of tensors that are made of several others, which the simulated GPU doesn't have."""
+
+    @wraps(function)
+    def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        wanted = default_device() if device is None else indexed(device)
+        parts = [part for value in args for part in (value if isinstance(value, (list, tuple)) else (value,))]
+        on_gpu = any(isinstance(part, torch.Tensor) and memory.holds(part) for part in parts)
+        if (wanted is not None and torch.device(wanted).type == "cuda") or (wanted is None and on_gpu):
+            raise NotSimulated(f"{name} on the GPU")
+        return function(*args, device=device, **kwargs)
+
+    return call
 
 
 def naming_a_device(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,6 +87,8 @@ def naming_a_device(function: Callable[..., Any]) -> Callable[..., Any]:
         device = kwargs.get("device")
         if device is not None:
             device = kwargs["device"] = indexed(device)
+        if kwargs.get("generator") is not None:
+            refuse_another_generator(kwargs["generator"], device, args)
         pinned = kwargs.pop("pin_memory", False)  # there is no real pinned memory here
         with dispatch.naming_the_cpu() if device == CPU else dispatch.in_python():
             made = function(*args, **kwargs)
@@ -74,6 +97,14 @@ def naming_a_device(function: Callable[..., Any]) -> Callable[..., Any]:
         return made
 
     return call
+
+
+def refuse_another_generator(generator: torch.Generator, device: Any, args: tuple[Any, ...]) -> None:
+    """Random numbers come from a generator of the device that they are for; PyTorch's own error."""
+    like = next((arg.device for arg in args if isinstance(arg, torch.Tensor)), None)
+    expected = (device or like or default_device() or CPU).type
+    if generator.device.type != expected:
+        raise RuntimeError(f"Expected a '{expected}' device type for generator but found '{generator.device.type}'")
 
 
 def making_from_data(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -76,6 +76,7 @@ class CachingAllocator:
 
     capacity_bytes: int
     name: str
+    allowed_bytes: int | None = None  # torch.cuda.set_per_process_memory_fraction
     free_blocks: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: {pool: [] for pool in POOLS})
     blocks: dict[int, Block] = field(default_factory=dict)
     statistics: dict[str, dict[str, Statistic]] = field(default_factory=new_statistics)
@@ -150,6 +151,10 @@ class CachingAllocator:
         self.ooms = self.retries = 0
 
     @property
+    def limit_bytes(self) -> int:
+        return self.capacity_bytes if self.allowed_bytes is None else self.allowed_bytes
+
+    @property
     def reserved_bytes(self) -> int:
         return self.statistics["reserved_bytes"]["all"].current
 
@@ -210,7 +215,7 @@ class CachingAllocator:
             segment_size = LARGE_SEGMENT_BYTES
         else:
             segment_size = -(-size // LARGE_ROUND_BYTES) * LARGE_ROUND_BYTES
-        if self.reserved_bytes + segment_size > self.capacity_bytes:
+        if self.reserved_bytes + segment_size > self.limit_bytes:
             return None
         block = Block(self.next_segment, segment_size, pool, self.next_segment)
         self.blocks[block.address] = block
@@ -258,9 +263,11 @@ class CachingAllocator:
             return f"{amount / 2**30:.2f} GiB" if amount >= 2**30 else f"{amount / 2**20:.2f} MiB"
 
         unused = self.reserved_bytes - self.allocated_bytes
+        free = self.capacity_bytes - self.reserved_bytes
+        allowed = "" if self.allowed_bytes is None else f"{human(self.allowed_bytes)} allowed; "
         return (
             f"CUDA out of memory. Tried to allocate {human(size)}. GPU 0 has a total capacity of "
-            f"{human(self.capacity_bytes)} of which {human(self.capacity_bytes - self.reserved_bytes)} is free. "
+            f"{human(self.capacity_bytes)} of which {human(free)} is free. {allowed}"
             f"Of the allocated memory {human(self.allocated_bytes)} is allocated by PyTorch, and {human(unused)} is "
             "reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation. "
@@ -327,7 +334,7 @@ class Residency:
 
     def refuse_what_cannot_fit(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> None:
         """Raise torch.OutOfMemoryError before the host computes, and fills its own memory with, what has no place."""
-        capacity = self.allocator.capacity_bytes
+        capacity = self.allocator.limit_bytes
         large = sum(tensor.numel() * tensor.element_size() for tensor in inputs) > capacity // 32
         if (inputs and not large) or func._schema.is_mutable or func.is_view:
             return

@@ -158,6 +158,14 @@ def merge(intervals: Iterable[Interval], recording: Recording, origin_ns: int) -
                 axis.ns(launch.launched_s),
             )
         )
+    called_until_s: dict[int, float] = {}
+    for call in recording.calls:
+        if call.marker in markers:
+            interval, marked = markers[call.marker]
+            begin_s = called_until_s.get(call.marker, marked.begin_s)
+            called_until_s[call.marker] = end_s = begin_s + call.duration_s
+            begin_ns, end_ns = axis.ns(begin_s), axis.ns(end_s)
+            merged.waits.append(PlacedWait(begin_ns, end_ns, owners.get(call.marker), interval.thread, call.name))
     for number, (interval, marked) in markers.items():
         if marked.runtime is not None:
             merged.waits.append(

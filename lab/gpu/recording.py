@@ -40,6 +40,15 @@ class Allocation:
     marker: int  # -1 outside of every marker
 
 
+@dataclass(frozen=True)
+class RuntimeCall:
+    """A call of the CUDA runtime inside a marker, beside launches and waits."""
+
+    name: str
+    duration_s: float
+    marker: int
+
+
 @dataclass
 class Recording:
     """Everything since a profiler was started."""
@@ -47,6 +56,7 @@ class Recording:
     marked: dict[int, Marked] = field(default_factory=dict)
     launches: list[Launch] = field(default_factory=list)
     allocations: list[Allocation] = field(default_factory=list)
+    calls: list[RuntimeCall] = field(default_factory=list)
 
     def allocated_at_s(self, allocation: Allocation) -> float:
         """When the memory was given: inside a marker, where the clock still runs with the host, at its begin."""
@@ -104,3 +114,8 @@ def record_allocation(
         recording.allocations.append(
             Allocation(at_s, change_bytes, host_bytes, allocated_bytes, reserved_bytes, current_marker)
         )
+
+
+def record_call(name: str, duration_s: float) -> None:
+    for recording in active:
+        recording.calls.append(RuntimeCall(name, duration_s, current_marker))

@@ -15,7 +15,19 @@ from typing import Any
 import torch
 
 from lab import observe
-from lab.gpu import autocast, cuda, factories, internals, memory_history, profiler, recording, system_clocks, tensors
+from lab.gpu import (
+    autocast,
+    cuda,
+    factories,
+    internals,
+    memory_history,
+    processes,
+    profiler,
+    recording,
+    segments,
+    system_clocks,
+    tensors,
+)
 from lab.gpu.device import clock, memory, timeline
 from lab.gpu.dispatch import SimulatedGpu
 from lab.gpu.errors import NotSimulated, refusing
@@ -44,9 +56,11 @@ def install() -> None:
             clock.now_s(), change, host, memory.allocator.allocated_bytes, memory.allocator.reserved_bytes
         )
     )
+    segments.install()
     autocast.install()
     memory_history.install()
     enter_in_every_thread()
+    processes.install()
     refuse_what_needs_a_driver()
     mode.__enter__()
     check_that_it_works()
@@ -120,6 +134,8 @@ def refuse_what_needs_a_driver() -> None:
     torch.compile = refusing("torch.compile")
     torch.export.export = refusing("torch.export.export")
     torch.nn.DataParallel = refusing("torch.nn.DataParallel", torch.nn.DataParallel)  # type: ignore[misc]
+    emit_nvtx = torch.autograd.profiler.emit_nvtx
+    torch.autograd.profiler.emit_nvtx = refusing("torch.autograd.profiler.emit_nvtx", emit_nvtx)  # type: ignore[misc]
     refuse_nccl()
     triton = sys.modules.get("triton.runtime.jit")
     if triton is not None:

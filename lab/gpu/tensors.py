@@ -15,6 +15,7 @@ from lab.gpu import dispatch
 from lab.gpu.costs import copy
 from lab.gpu.device import card, memory, timeline
 from lab.gpu.dispatch import CPU, CUDA
+from lab.gpu.errors import NotSimulated
 from lab.gpu.factories import indexed
 
 aten = torch.ops.aten
@@ -59,6 +60,8 @@ def install() -> None:
     ):
         setattr(tensor, name, replacement(getattr(tensor, name)))
     restore_storages()
+    refuse_to_share(tensor)
+    setattr(torch, "ctc_loss", ctc_loss(torch.ctc_loss))  # noqa: B010 - not a name that a type checker should follow
     binding: Any = torch._C
     binding._group_tensors_by_device_and_dtype = grouped(binding._group_tensors_by_device_and_dtype)
     module: Any = torch.nn.Module
@@ -274,6 +277,49 @@ def grouped(original: Callable[..., Any]) -> Callable[..., Any]:
         }
 
     return call
+
+
+def ctc_loss(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Its lengths may be on the CPU. C++ brings them to the GPU, unless it takes all for the CPU's."""
+
+    @wraps(original)
+    def call(log_probs: torch.Tensor, targets: Any, *lengths: Any, **kwargs: Any) -> torch.Tensor:
+        def beside(value: Any) -> Any:
+            return value.to(log_probs.device) if isinstance(value, torch.Tensor) else value
+
+        loss: torch.Tensor = original(
+            log_probs,
+            targets,
+            *map(beside, lengths),
+            **{name: beside(value) for name, value in kwargs.items()},
+        )
+        return loss
+
+    return call
+
+
+def refuse_to_share(tensor: Any) -> None:
+    """Another library that is handed a pointer would look for it on a GPU."""
+    interface = tensor.__cuda_array_interface__
+
+    def cuda_array_interface(self: torch.Tensor) -> Any:
+        if memory.holds(self):
+            raise NotSimulated("memory shared with another library (__cuda_array_interface__)")
+        return interface.__get__(self)
+
+    def dlpack(original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
+        def call(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+            if memory.holds(self):
+                raise NotSimulated("memory shared with another library (DLPack)")
+            return original(self, *args, **kwargs)
+
+        return call
+
+    tensor.__cuda_array_interface__ = property(cuda_array_interface)
+    tensor.__dlpack__ = dlpack(tensor.__dlpack__)
+    exchange: Any = torch.utils.dlpack
+    exchange.to_dlpack = dlpack(exchange.to_dlpack)
 
 
 def restore_storages() -> None:

@@ -1,10 +1,15 @@
 """Tensors, modules and their devices."""
 
 import copy
+import subprocess
+import sys
 
 import pytest
 import torch
 from torch import nn
+
+import lab.gpu
+from lab.gpu.errors import NotSimulated
 
 pytestmark = pytest.mark.gpu
 CUDA = torch.device("cuda", 0)
@@ -142,3 +147,70 @@ def test_the_gpu_says_what_it_is():
     assert torch.cuda.get_device_capability() >= (3, 0)
     assert torch.accelerator.is_available()
     assert torch.accelerator.current_accelerator().type == "cuda"
+
+
+@pytest.mark.parametrize(("generator", "device"), [("cpu", "cuda"), ("cuda", "cpu")], ids=["the CPU's", "the GPU's"])
+@pytest.mark.parametrize("draw", ["rand", "randn", "randperm"])
+def test_random_numbers_want_a_generator_of_their_own_device(draw, generator, device):
+    with pytest.raises(RuntimeError, match=f"Expected a '{device}' device type for generator but found '{generator}'"):
+        getattr(torch, draw)(3, generator=torch.Generator(generator), device=device)
+
+
+def test_a_scalar_of_the_cpu_may_not_be_stacked():
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        torch.stack([torch.tensor(1.0, device="cuda"), torch.tensor(1.0)])
+
+
+@pytest.mark.parametrize("call", ["set_device", "get_device_properties", "memory_allocated"])
+def test_only_a_gpu_is_a_device_of_cuda(call):
+    with pytest.raises(ValueError, match="Expected a cuda device, but got: cpu"):
+        getattr(torch.cuda, call)("cpu")
+
+
+@pytest.mark.parametrize("where", ["cpu", "cuda"])
+def test_the_lengths_of_a_ctc_loss_may_be_on_either_device(where):
+    scores = torch.randn(10, 2, 5, device="cuda").log_softmax(2)
+    lengths = torch.tensor([10, 10], device=where), torch.tensor([3, 3], device=where)
+    assert torch.nn.functional.ctc_loss(scores, torch.ones(2, 3, dtype=torch.long, device="cuda"), *lengths).is_cuda
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: torch.sparse_coo_tensor([[0], [1]], [1.0], (2, 2), device="cuda"),
+        lambda: torch.sparse_csr_tensor([0, 1], [0], torch.ones(1, device="cuda")),
+        lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], device="cuda"),
+        lambda: torch.nested.as_nested_tensor([torch.ones(2, device="cuda")], layout=torch.jagged),
+        lambda: torch.from_dlpack(torch.ones(2, device="cuda")),
+        lambda: torch.ones(2, device="cuda").__cuda_array_interface__,
+        lambda: torch.autograd.profiler.emit_nvtx(),
+    ],
+)
+def test_what_is_not_simulated_says_so(call):
+    if lab.gpu.use().kind == "real":
+        pytest.skip("about the simulated GPU")
+    with pytest.raises(NotSimulated, match="The simulated GPU doesn't have"):
+        call()
+
+
+def test_a_spawned_process_is_told_that_it_has_no_simulated_gpu(tmp_path):
+    if lab.gpu.use().kind == "real":
+        pytest.skip("about the simulated GPU")
+    program = tmp_path / "spawns.py"
+    program.write_text(
+        "import torch, torch.multiprocessing\n"
+        "def use(queue):\n"
+        "    try:\n"
+        "        torch.ones(2).cuda()\n"
+        "    except RuntimeError as error:\n"
+        "        queue.put(str(error))\n"
+        "if __name__ == '__main__':\n"
+        "    spawn = torch.multiprocessing.get_context('spawn')\n"
+        "    queue = spawn.Queue()\n"
+        "    process = spawn.Process(target=use, args=(queue,))\n"
+        "    process.start()\n"
+        "    print(queue.get())\n"
+        "    process.join()\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "lab.run", program], capture_output=True, text=True, check=False)
+    assert "doesn't have CUDA in a spawned process" in done.stdout, done.stderr

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch import nn
+from torch.profiler import ProfilerActivity, profile
 
 import lab.gpu
 
@@ -141,3 +142,42 @@ def test_memory_follows_out_and_resize():
     other = torch.empty(0, device="cuda").resize_(2**20)
     assert torch.cuda.memory_allocated() - before >= 8_000_000
     del out, other
+
+
+def test_a_share_of_the_memory_is_all_that_pytorch_may_take():
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction(0.5)
+    with pytest.raises(torch.OutOfMemoryError, match="allowed"):
+        torch.empty(int(0.6 * total), dtype=torch.uint8, device="cuda")
+    torch.empty(int(0.4 * total), dtype=torch.uint8, device="cuda")
+    torch.cuda.set_per_process_memory_fraction(1.0)
+    torch.empty(int(0.6 * total), dtype=torch.uint8, device="cuda")
+
+
+@pytest.mark.parametrize(("fraction", "error"), [(2.0, ValueError), (1, TypeError)])
+def test_a_share_of_the_memory_is_a_float_up_to_one(fraction, error):
+    with pytest.raises(error):
+        torch.cuda.set_per_process_memory_fraction(fraction)
+
+
+def test_memory_from_the_cache_costs_no_call_of_the_driver():
+    calls = {}
+    for state in ("fresh", "cached", "emptied"):
+        if state == "emptied":
+            torch.cuda.empty_cache()
+        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as prof:
+            torch.empty(30 * 2**20, dtype=torch.uint8, device="cuda")
+        calls[state] = sum(event.name == "cudaMalloc" for event in prof.events())
+    assert calls == {"fresh": 1, "cached": 0, "emptied": 1}
+
+
+def test_emptying_the_cache_waits_for_the_gpu():
+    a = torch.randn(1024, 1024, device="cuda")
+    torch.empty(30 * 2**20, dtype=torch.uint8, device="cuda")
+    torch.cuda.synchronize()
+    for _ in range(10):
+        a @ a
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as prof:
+        torch.cuda.empty_cache()
+    assert any(event.name == "cudaFree" for event in prof.events())
+    assert torch.cuda.current_stream().query()
