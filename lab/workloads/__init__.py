@@ -28,6 +28,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "traced_loop": "lab.workloads.traced_loop",
         "memory_budget": "lab.workloads.memory_budget",
         "six_loops": "lab.workloads.six_loops",
+        "compute_bound": "lab.workloads.compute_bound",
     }
 )
 

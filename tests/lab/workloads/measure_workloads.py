@@ -193,6 +193,22 @@ def six_loops(seed: int) -> dict:
     return {loop["kind"]: expect("six_loops", loop["seed"], measure=True) for loop in expect("six_loops", seed)}
 
 
+def compute_bound(seed: int) -> dict:
+    model, loss_of, optimizer, batches = (
+        build("compute_bound", seed, part=part) for part in ("model", "loss_of", "optimizer", "batches")
+    )
+    losses = []
+    begin = time.perf_counter()
+    for inputs, targets in batches:
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            losses.append(loss_of(model(inputs), targets))
+        losses[-1].backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    halved = finish("compute_bound", [loss.detach() for loss in losses], seed)
+    return {"halved": halved, "halved_s": time.perf_counter() - begin, "plain": expect("compute_bound", seed)}
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     print(json.dumps({family: [globals()[family](seed) for seed in SEEDS] for family in FAMILIES}))

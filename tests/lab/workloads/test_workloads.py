@@ -253,6 +253,16 @@ def test_each_of_six_loops_is_limited_by_what_it_says(measured: dict[str, list[d
         assert seen["memory"]["products"] < 0.3 < 0.7 < seen["compute"]["products"]
 
 
+def test_a_compute_bound_loop_is_twice_as_fast_in_16_bits_with_the_same_losses(
+    measured: dict[str, list[dict[str, Any]]],
+) -> None:
+    for seen in measured["compute_bound"]:
+        losses = seen["plain"]["losses"]
+        assert losses[0] > losses[-1]
+        assert seen["halved"]["losses"] == pytest.approx(losses, abs=0.002 * (losses[0] - losses[-1]))
+        assert seen["plain"]["loop_s"] > 2 * seen["halved_s"]
+
+
 def test_an_unknown_workload_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UnknownWorkload, match="queued_matmuls"):
         build("no_such_workload", seed=1)

@@ -1,0 +1,90 @@
+"""train: the same training, at least 1.5 times as fast."""
+
+from math import isfinite
+
+import pytest
+
+from grader.api import Seen, mistake, named, workload
+
+SPEEDUP = 1.5
+SAME = 0.01  # of what the losses fall by; autocast differs by 0.03 %, gradients lost in float16 by 4 % and more
+
+
+@pytest.fixture(scope="module")
+def plain(submission) -> dict:
+    """The plain loop, where the submission doesn't run."""
+    return submission.expected(workload("compute_bound"))
+
+
+@pytest.fixture(scope="module")
+def seen(submission, plain) -> Seen:
+    """The submission's loop, with the losses that it returned."""
+    parts = [workload("compute_bound", part=part) for part in ("model", "loss_of", "optimizer", "batches")]
+    return submission.call("train", *parts, then=workload("compute_bound"))
+
+
+def phases(seen: Seen, phase: str) -> list[dict]:
+    return seen.events("workload", phase=phase)
+
+
+def dtypes(seen: Seen) -> set[str]:
+    """What the first layer's products were computed in."""
+    return {event["dtype"] for event in phases(seen, "forward")}
+
+
+def check_trains_on_every_batch(seen: Seen, plain: dict) -> None:
+    batches, steps = len(plain["losses"]), len(phases(seen, "optimizer_step"))
+    rows = sum(event["rows"] for event in phases(seen, "forward"))
+    assert steps >= batches, mistake("steps_skipped", steps=steps, batches=batches)
+    assert rows >= plain["rows"] * batches, mistake("part_of_the_batch", rows=rows, expected=plain["rows"] * batches)
+    losses = seen.then["losses"]
+    assert losses, f"You returned {named(seen.value)}. Return the list of losses, one for each batch."
+    assert len(losses) == batches, f"You returned {len(losses)} losses for {batches} batches."
+    assert None not in losses, "Return the losses as numbers, or as tensors with one value each."
+
+
+def check_same_losses(seen: Seen, plain: dict) -> None:
+    check_trains_on_every_batch(seen, plain)
+    low = [dtype for dtype in seen.then["dtypes"] if dtype != "float32"]
+    assert not low, mistake("weights_halved", dtype=low[0] if low else "")
+    expected = plain["losses"]
+    fall = expected[0] - expected[-1]
+    differences = [
+        abs(loss - wanted) / fall if type(loss) is float and isfinite(loss) else float("inf")
+        for loss, wanted in zip(seen.then["losses"], expected, strict=True)
+    ]
+    off = max(differences)
+    losses = [loss for loss in seen.then["losses"] if type(loss) is float]
+    stuck = off > SAME and dtypes(seen) != {"float32"} and max(losses) - min(losses) < fall / 20
+    assert not stuck, mistake("autocast_around_the_loop", steps=len(losses))
+    assert off <= SAME or "float16" not in dtypes(seen), mistake("gradients_lost_in_float16", off=off)
+    assert off <= SAME, (
+        f"A loss differs by {off:.1%} of what the losses fall by ({fall:.2e}). Train as before: the same batches, the "
+        "same steps, and each loss as it was before its step."
+    )
+
+
+@pytest.mark.points(1)
+def test_trains_on_every_batch(seen, plain):
+    """Every batch is trained on, and its loss is returned."""
+    check_trains_on_every_batch(seen, plain)
+
+
+@pytest.mark.points(2)
+def test_has_the_same_losses(seen, plain):
+    """The losses are the same within 1 %, and the weights stay in float32."""
+    check_same_losses(seen, plain)
+
+
+@pytest.mark.points(3)
+def test_is_faster(seen, plain):
+    """With them, the loop is at least 1.5 times as fast."""
+    check_same_losses(seen, plain)
+    speedup = plain["loop_s"] / max(phases(seen, "trained")[-1]["at_s"], 1e-9)
+    if speedup >= SPEEDUP:
+        return
+    single = dtypes(seen) == {"float32"}
+    around_loss = single and any(event["autocast"] for event in phases(seen, "loss"))
+    assert not around_loss, mistake("autocast_around_the_loss", speedup=speedup)
+    assert not single, mistake("products_in_float32", speedup=speedup)
+    assert speedup >= SPEEDUP, f"Your loop is {speedup:.1f} times as fast as before. It should be 1.5 times as fast."

@@ -1,0 +1,13 @@
+import torch
+
+
+def train(model, loss_of, optimizer, batches):
+    forward = torch.autocast("cuda", dtype=torch.bfloat16)(model)
+    losses = []
+    for inputs, targets in batches:
+        loss = loss_of(forward(inputs).float(), targets)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        losses.append(loss.item())
+    return losses
