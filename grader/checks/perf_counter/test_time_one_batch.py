@@ -6,7 +6,7 @@ import pytest
 
 from grader.api import Seen, approx, mistake, named, workload
 
-# The other parts take at least as long as training: no other sum of parts lies between these bounds.
+# For the mean of several calls. A call timed once is what it was: the other parts take at least 1.3 times as long.
 LEAST, MOST = 0.7, 1.6
 PARTS = ("load", "train", "log")
 Timed = tuple[float, Seen]  # the seconds that training takes, measured apart, and what the submission did
@@ -61,14 +61,13 @@ def number(train_s: float, seen: Seen) -> float:
 
 def check_is_training_alone(train_s: float, seen: Seen) -> None:
     value = number(train_s, seen)
-    if LEAST * train_s <= value <= MOST * train_s:
-        return
     took = {part: seconds_of(seen, part) for part in PARTS}
-    slow_s = (took["train"], read_around_training_s(seen))  # on a machine that is busy with something else
-    if value > train_s and any(value == approx(seconds, rel=0.02) for seconds in slow_s):
+    measured_s = (took["train"], read_around_training_s(seen))  # longer on a machine that is busy with something else
+    is_measured = any(value == approx(seconds, rel=0.1) for seconds in measured_s)
+    trained = len(seen.events("workload", part="train", phase="end"))
+    if (is_measured and value >= LEAST * train_s) or (trained > 1 and LEAST * train_s <= value <= MOST * train_s):
         return
     values = {"reported_ms": value * 1000, "train_ms": train_s * 1000}
-    trained = len(seen.events("workload", part="train", phase="end"))
     assert trained == 1 or value != approx(trained * train_s, rel=0.3), mistake(
         "total_for_one_call", function="loop.train", calls=trained, reported_ms=value * 1000, gpu_ms=train_s * 1000
     )

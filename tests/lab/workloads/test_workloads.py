@@ -75,13 +75,13 @@ def test_each_part_of_a_loop_is_told_by_its_time(measured: dict[str, list[dict[s
     for seen in measured["parts_of_a_loop"]:
         train_s = seen["taken_s"]
         assert train_s == pytest.approx(seen["train_s"], rel=0.25)
-        assert 0.9 * train_s < seen["log_s"] < 1.8 * train_s < seen["load_s"] < 4.5 * train_s
+        assert 1.15 * train_s < seen["log_s"] < 2 * train_s < seen["load_s"] < 5 * train_s
 
 
 def test_the_first_batch_of_a_loop_takes_nearly_half_of_all_loading(measured: dict[str, list[dict[str, Any]]]) -> None:
     for seen in measured["parts_of_a_loop"]:
         first, *others = seen["loads_s"]
-        assert first == pytest.approx(4 * median(others), rel=0.2)
+        assert 0.7 < first / sum(others) < 1
         assert first + sum(others) == pytest.approx(seen["epoch_loads_s"], rel=0.2)
 
 
