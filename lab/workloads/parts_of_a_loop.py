@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from time import sleep
 
 import torch
 from torch import nn
 
 from lab import observe
+from lab.gpu import wait
 from lab.workloads.sizing import gpu_seconds, matmul_edge
 
 Batch = tuple[torch.Tensor, torch.Tensor]
@@ -68,7 +68,7 @@ class Loop:
     def log(self, loss: float) -> None:
         """Send the loss to where it is kept: waiting, as for a network."""
         observe.record("workload", part="log", phase="begin")
-        sleep(self._log_s)
+        wait(self._log_s)
         observe.record("workload", part="log", phase="end")
 
     def _step(self, batch: Batch) -> torch.Tensor:
@@ -82,7 +82,7 @@ class Loop:
 
 def load(batch: Batch, seconds: float) -> Batch:
     observe.record("workload", part="load", phase="begin")
-    sleep(seconds)
+    wait(seconds)
     observe.record("workload", part="load", phase="end")
     return batch
 
