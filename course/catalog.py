@@ -22,11 +22,27 @@ KINDS: tuple[StepKind, ...] = ("card", "exercise", "quiz", "recap")
 _SECTION = re.compile(r"^## +(?P<title>.+?) *\{#(?P<name>[\w-]+)\} *$")
 _FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})(?P<info>[^`]*)$")
 _HINT = re.compile(r"^### +Hint\b.*$")
+_PREDICT = re.compile(r"^```predict\n(?P<body>.*?)^```$\n?", re.MULTILINE | re.DOTALL)
+_RUNNABLE = re.compile(r"^```python run$", re.MULTILINE)
+_CHOICE = re.compile(r"^- \[([ x])\] +", re.MULTILINE)
+MOST_CHOICES = 4
 _FOLDER = re.compile(r"^(?P<number>\d+)_(?P<lesson>[a-z][a-z0-9_]*)$")
 
 
 class CatalogError(Exception):
     """A lesson's files can't be read as a lesson; the message names the file and the fix."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A question that the learner answers before a card's program is run."""
+
+    question: str
+    choices: tuple[str, ...]
+    right: int | None
+    """The position of the right choice; None where it depends on the machine."""
+    why: str
+    """What is said beside the output."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,8 @@ class Step:
     hints: tuple[str, ...] = ()
     why: str = ""
     """For an exercise, the card of its lesson that says why it matters at work."""
+    prediction: Prediction | None = None
+    """For a card with a program, what is asked before it is run."""
 
     @property
     def id(self) -> str:
@@ -161,7 +179,31 @@ def _step(
     why = str(entry.get("why", ""))
     if why and why not in sections:
         raise CatalogError(f"{order_file}: {name!r} has why = {why!r}, but {text_file.name} has no such card.")
-    return Step(kind, lesson_id, name, title, brief, int(entry.get("points", 0)), tuple(hints), why)
+    prediction = None
+    if kind == "card" and (fenced := _PREDICT.search(brief)):
+        prediction = _prediction(fenced["body"], f"{text_file}: the prediction of {{#{name}}}")
+        brief = (brief[: fenced.start()] + brief[fenced.end() :]).strip()
+        if not _RUNNABLE.search(brief):
+            raise CatalogError(f"{text_file}: {{#{name}}} has a prediction but no ```python run. Add the program.")
+    return Step(kind, lesson_id, name, title, brief, int(entry.get("points", 0)), tuple(hints), why, prediction)
+
+
+def _prediction(body: str, here: str) -> Prediction:
+    question, *parts = _CHOICE.split(body)
+    marks, texts = parts[::2], parts[1::2]
+    if not question.strip():
+        raise CatalogError(f"{here} has no question. Begin with it, then list the choices.")
+    if not 2 <= len(marks) <= MOST_CHOICES:
+        raise CatalogError(f"{here} has {len(marks)} choices. Write 2 to {MOST_CHOICES}, each as '- [ ] text'.")
+    if marks.count("x") > 1:
+        raise CatalogError(f"{here} has two right choices. Mark at most one with '- [x]'.")
+    # The last choice ends with its line; what follows is the explanation.
+    texts[-1], _, why = texts[-1].strip().partition("\n")
+    if not why.strip():
+        raise CatalogError(f"{here} explains nothing. Say after the choices what the output shows.")
+    right = marks.index("x") if "x" in marks else None
+    question, why, *choices = (" ".join(text.split()) for text in (question, why, *texts))
+    return Prediction(question, tuple(choices), right, why)
 
 
 def _outside_code(text: str) -> Iterator[tuple[str, bool]]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from course import folders
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _SCHEMA = """
 CREATE TABLE attempts (
     id INTEGER PRIMARY KEY, exercise TEXT NOT NULL, at_s REAL NOT NULL, status TEXT NOT NULL,
@@ -26,6 +26,9 @@ CREATE TABLE carets (
 CREATE TABLE seen (step TEXT PRIMARY KEY, at_s REAL NOT NULL);
 CREATE TABLE hints (exercise TEXT PRIMARY KEY, shown INTEGER NOT NULL);
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+_ADDED_IN_VERSION_2 = """
+CREATE TABLE predictions (card TEXT PRIMARY KEY, choice INTEGER NOT NULL, came_true INTEGER, at_s REAL NOT NULL);
 """
 
 ExerciseStatus = Literal["new", "attempted", "passed"]
@@ -157,7 +160,25 @@ class Progress:
             caret.pane,
         )
 
-    # Hints and settings
+    # Predictions, hints and settings
+
+    def predict(self, card: str, choice: int, came_true: bool | None) -> None:
+        """Keep the first answer to a card's question; `came_true` is None where there is no right one."""
+        self._write("INSERT OR IGNORE INTO predictions VALUES (?, ?, ?, ?)", card, choice, came_true, time.time())
+
+    def prediction(self, card: str) -> int | None:
+        """The choice that was made on this card."""
+        row = self._one("SELECT choice FROM predictions WHERE card = ?", card)
+        return int(row[0]) if row else None
+
+    def predictions(self, lesson: str | None = None) -> tuple[int, int]:
+        """How many predictions came true in a lesson, or everywhere, and of how many that could."""
+        row = self._one(
+            "SELECT coalesce(SUM(came_true), 0), COUNT(came_true) FROM predictions "
+            "WHERE substr(card, 1, instr(card, '/') - 1) = coalesce(?, substr(card, 1, instr(card, '/') - 1))",
+            lesson,
+        )
+        return (int(row[0]), int(row[1])) if row else (0, 0)
 
     def hints_shown(self, exercise: str) -> int:
         row = self._one("SELECT shown FROM hints WHERE exercise = ?", exercise)
@@ -214,8 +235,9 @@ def _open(path: Path) -> sqlite3.Connection:
                 f"{path} was made by a newer version of Profile First. Update with 'pip install -U profile-first', "
                 "or set PROFILE_FIRST_HOME to another folder."
             )
-        if version == 0:
-            for statement in filter(str.strip, _SCHEMA.split(";")):
+        if version < SCHEMA_VERSION:
+            added = (_SCHEMA if version == 0 else "") + _ADDED_IN_VERSION_2
+            for statement in filter(str.strip, added.split(";")):
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         database.commit()

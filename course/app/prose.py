@@ -89,6 +89,11 @@ def heading(text: str) -> Text:
     return Text(Content.styled(text, HEADING))
 
 
+def one_line(markdown: str) -> Content:
+    """A sentence or two of Markdown, as a piece of one paragraph."""
+    return Content(" ").join(block.content for block in parse(markdown) if isinstance(block, Text))
+
+
 def flow(blocks: Sequence[Block], width: int) -> Content:
     """The blocks as lines no wider than `width`."""
     lines: list[Content] = []

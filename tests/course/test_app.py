@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +27,9 @@ from course.app.widgets.editor import Editor
 from course.app.widgets.header import CourseHeader
 from course.app.widgets.job import JobPanel
 from course.app.widgets.output import OutputView
+from course.app.widgets.prediction import PredictionPanel
 from course.app.widgets.prose import Prose
+from course.catalog import Prediction
 from course.progress import Place, Progress
 from course.workspace import Workspace, WorkspaceError
 from grader.quiz import read_answers
@@ -163,6 +166,90 @@ async def test_a_run_that_fails_does_not_give_the_answer_away(app: CourseApp, fa
         assert "The answer." not in shown(app)
 
 
+async def asking_card(app: CourseApp, pilot: Pilot[None], right: int | None = 1) -> None:
+    """Open a card that asks before its program is run."""
+    asked = Prediction("How many lines?", ("one", "`two`"), right, "It prints two.")
+    lesson = app.catalog.lessons[0]
+    text = "Look at this.\n\n```python run\nprint(1)\n```\n\nThe answer."
+    card = replace(lesson.steps[0], text=text, prediction=asked)
+    app.catalog = replace(app.catalog, lessons=(replace(lesson, steps=(card, *lesson.steps[1:])),))
+    await go_to(pilot, app, "perf_counter/first_card")
+
+
+def asks(app: CourseApp) -> bool:
+    return app.screen.query_one(PredictionPanel).is_asking
+
+
+@pytest.mark.parametrize(
+    ("keys", "right", "said"),
+    [
+        (["2"], 1, "✓ You said: two. It prints two."),
+        (["1"], 1, "✗ You said: one. It prints two."),
+        (["down", "enter"], 1, "✓ You said: two."),
+        (["1"], None, "▸ You said: one."),
+    ],
+)
+@pytest.mark.parametrize("size", [SMALL, (60, 16)])
+async def test_a_prediction_is_asked_before_the_run_and_told_beside_the_output(
+    app: CourseApp, kept: Progress, fake: FakeGrader, keys: list[str], right: int, said: str, size: tuple[int, int]
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        await asking_card(app, pilot, right)
+        assert "F5 asks you, and runs it" in shown(app)
+        await press(pilot, "f5")
+        assert asks(app)
+        assert fake.asked == []
+        assert "The answer." not in shown(app)
+        question = app.screen.query_one(PredictionPanel)
+        assert app.screen.region.contains_region(question.region)
+        assert question.max_scroll_y == 0
+        await press(pilot, *keys)
+        await until(pilot, lambda: said in shown(app))
+        assert not asks(app)
+        assert [what for what, _ in fake.asked] == ["run"]
+        assert "The answer." in shown(app)
+        assert kept.predictions() == ((1 if said[0] == "✓" else 0, 1) if right is not None else (0, 0))
+        await press(pilot, "f5")
+        await until(pilot, lambda: len(fake.asked) == 2)
+        assert not asks(app)
+
+
+async def test_a_prediction_can_be_skipped_or_put_off(app: CourseApp, kept: Progress, fake: FakeGrader) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await asking_card(app, pilot)
+        await press(pilot, "f5", "3", "escape")
+        assert not asks(app)
+        assert app.screen.step.name == "first_card"
+        await press(pilot, "f5", "f5")
+        await until(pilot, lambda: "The answer." in shown(app))
+        assert "You said" not in shown(app)
+        assert len(fake.asked) == 1
+        assert kept.prediction("perf_counter/first_card") is None
+        await press(pilot, "n", "p", "f5")
+        assert not asks(app)
+
+
+async def test_a_click_predicts_and_leaving_the_card_ends_the_question(app: CourseApp, fake: FakeGrader) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await asking_card(app, pilot)
+        await press(pilot, "f5", "n", "p")
+        assert not asks(app)
+        await press(pilot, "f5")
+        await pilot.click("#prediction-choices", offset=(5, 1))
+        await until(pilot, lambda: "✓ You said: two" in shown(app))
+
+
+async def test_a_recap_says_how_many_predictions_came_true(app: CourseApp, kept: Progress) -> None:
+    kept.predict("perf_counter/first_card", 1, True)
+    kept.predict("perf_counter/second_card", 0, False)
+    kept.predict("synchronize/only", 0, None)
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, "perf_counter/recap")
+        assert "1 of 2 predictions came true" in shown(app)
+        await go_to(pilot, app, "synchronize/recap")
+        assert "came true" not in shown(app)
+
+
 async def test_the_map_lists_lessons_and_the_steps_of_the_one_chosen(app: CourseApp) -> None:
     async with app.run_test(size=SMALL) as pilot:
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
@@ -188,7 +275,8 @@ async def test_the_map_shows_whole_goals_and_bars_of_points(
         for lesson, row in zip(app.catalog.lessons, rows, strict=False):
             assert lesson.promise.removeprefix("You can ")[1:] in row
             assert len(row.splitlines()) == 2
-        assert "━━━━────   5/10 points" in rows[0]
+        possible = app.catalog.lessons[0].points
+        assert re.search(rf"━+─+ +5/{possible} points", rows[0])
         assert "━" not in rows[1]
 
 

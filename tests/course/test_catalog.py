@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from course import catalog
-from course.catalog import CatalogError
+from course.catalog import CatalogError, Prediction
 
 
 def test_steps_come_in_the_order_of_the_toml_file(lessons: Path) -> None:
@@ -75,3 +76,58 @@ def test_broken_toml_names_the_folder(lessons: Path) -> None:
 def test_an_empty_installation_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match="Install profile-first again"):
         catalog.load(tmp_path)
+
+
+PREDICTION = """\
+```predict
+How many
+lines?
+
+- [ ] `one`
+- [x] two
+It prints
+two.
+```
+
+```python run
+print("a\\nb")
+```
+"""
+
+
+def with_card(lessons: Path, body: str) -> Path:
+    file = lessons / "2_synchronize" / "en.md"
+    file.write_text(file.read_text("utf-8").replace("Text.\n", f"Text.\n\n{body}"), "utf-8")
+    return lessons
+
+
+def test_a_prediction_is_parted_from_its_card(lessons: Path) -> None:
+    step = catalog.load(with_card(lessons, PREDICTION)).step("synchronize/only")
+    assert step is not None
+    assert step.prediction == Prediction("How many lines?", ("`one`", "two"), 1, "It prints two.")
+    assert "predict" not in step.text
+    assert "```python run" in step.text
+
+
+def test_a_prediction_needs_no_right_choice(lessons: Path) -> None:
+    step = catalog.load(with_card(lessons, PREDICTION.replace("[x]", "[ ]"))).step("synchronize/only")
+    assert step is not None
+    assert step.prediction is not None
+    assert step.prediction.right is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("How many\nlines?", "", "has no question"),
+        ("- [x] two\n", "", "has 1 choices"),
+        ("- [ ] `one`\n", "- [ ] one\n" * 4, "has 5 choices"),
+        ("- [ ]", "- [x]", "has two right choices"),
+        ("It prints\ntwo.\n", "", "explains nothing"),
+        ("```python run", "```python", "no ```python run"),
+    ],
+)
+def test_a_prediction_that_cant_be_asked_names_its_card(old: str, new: str, complaint: str, lessons: Path) -> None:
+    assert old in PREDICTION
+    with pytest.raises(CatalogError, match=rf"en\.md: .*#only.*{re.escape(complaint)}"):
+        catalog.load(with_card(lessons, PREDICTION.replace(old, new)))

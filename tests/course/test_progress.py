@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from course import progress
 from course.progress import Best, Caret, Place, Progress, ProgressError, status_of
 
 
@@ -88,3 +89,31 @@ def test_a_home_that_cannot_be_made_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ProgressError, match="PROFILE_FIRST_HOME"):
         Progress(tmp_path / "file" / "progress.sqlite3")
+
+
+def test_the_first_prediction_on_a_card_is_kept(kept: Progress) -> None:
+    kept.predict("perf_counter/a", 1, True)
+    kept.predict("perf_counter/a", 0, False)
+    kept.predict("perf_counter/b", 0, False)
+    kept.predict("synchronize/c", 2, None)
+    assert (kept.prediction("perf_counter/a"), kept.prediction("perf_counter/z")) == (1, None)
+    assert (kept.predictions("perf_counter"), kept.predictions("synchronize"), kept.predictions()) == (
+        (1, 2),
+        (0, 0),
+        (1, 2),
+    )
+
+
+def test_a_file_of_the_version_before_is_taken_over(home: Path) -> None:
+    with progress.at_home() as kept:
+        kept.show_hints("perf_counter/a", 2)
+        path = kept.path
+    database = sqlite3.connect(path)
+    database.execute("DROP TABLE predictions")
+    database.execute("PRAGMA user_version = 1")
+    database.commit()
+    database.close()
+    with progress.at_home() as kept:
+        assert kept.hints_shown("perf_counter/a") == 2
+        kept.predict("perf_counter/a", 1, True)
+        assert kept.predictions() == (1, 1)

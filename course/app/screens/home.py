@@ -173,10 +173,10 @@ def _lesson_row(lesson: Lesson, seen: set[str], best: dict[str, Best], width: in
     title = Content.styled(lesson.title, "bold").truncate(title_room, ellipsis=True)
     first = Content.assemble(mark, "  ", title.pad_right(title_room - title.cell_length), "  ", right)
     time = f"{lesson.minutes} min"
-    promise_room = width - 3 - len(time) - 2
+    promise_room = width - 3 - len(time) - 1
     goal = lesson.promise.removeprefix("You can ")
     lines = Content(goal[:1].upper() + goal[1:]).wrap(max(promise_room, 8))
-    second = Content.assemble("   ", lines[0].pad_right(promise_room - lines[0].cell_length), "  ", time)
+    second = Content.assemble("   ", lines[0].pad_right(promise_room - lines[0].cell_length), " ", time)
     rest = [Content.assemble("   ", line) for line in lines[1:]]
     return Content("\n").join([first, *(line.stylize("$foreground 60%") for line in (second, *rest))])
 

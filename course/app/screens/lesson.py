@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
@@ -16,7 +16,9 @@ from course.app.prose import STRONG, Block, Code, Text, heading, parse
 from course.app.screens.base import SIDEWAYS, StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
 from course.app.widgets.job import JobPanel
+from course.app.widgets.prediction import PredictionPanel, outcome
 from course.app.widgets.prose import Prose
+from course.catalog import MOST_CHOICES
 
 if TYPE_CHECKING:
     from course.catalog import Step
@@ -42,7 +44,8 @@ class LessonScreen(StepScreen):
 A card of the lesson. Code that says “F5 runs this” is a whole program: F5 runs it on the GPU named at the top and shows
 what it prints below it; > and < scroll lines sideways that are wider than the window.
 
-Where a card asks you to predict, do it before you run: what follows is shown after the run, or with Space or Enter.
+Where a card asks you to predict, do it before you run: what follows is shown after the run, or with Space or Enter. On
+some cards F5 first asks what you expect; the number of a choice answers, F5 again runs without an answer.
 """
     BINDINGS = [  # noqa: RUF012
         Binding("f1,question_mark", "app.help", "Help", id="help"),
@@ -61,6 +64,10 @@ Where a card asks you to predict, do it before you run: what follows is shown af
         Binding("left,p", "previous_step", "Back", id="step.previous", show=False, tooltip="Go to the step before"),
         Binding("escape", "to_map", "Map", id="map", tooltip="Go to the course map"),
         Binding("c", "copy_code", "Copy code", id="card.copy", show=False, tooltip="Copy the card's code"),
+        *(
+            Binding(str(number), f"predict({number - 1})", f"Choice {number}", show=False, id=f"predict.choice{number}")
+            for number in range(1, MOST_CHOICES + 1)
+        ),
         Binding("space", "page_or_next", "Next page", show=False, id="card.page", tooltip="Read on, page by page"),
         *SIDEWAYS,
     ]
@@ -71,6 +78,10 @@ Where a card asks you to predict, do it before you run: what follows is shown af
     def __init__(self, step: Step) -> None:
         super().__init__(step)
         self._code: str | None = None
+        self._split = 0
+        """How many blocks stand above the output."""
+        self._asks = False
+        """Whether a run is yet to ask for a prediction."""
         self._answer: tuple[Block, ...] = ()
         """What is kept back until the learner has made a prediction."""
 
@@ -79,6 +90,7 @@ Where a card asks you to predict, do it before you run: what follows is shown af
             yield Prose(id="before")
             yield JobPanel(grows_to=MAX_OUTPUT_ROWS, id="job")
             yield Prose(id="after")
+        yield PredictionPanel(id="prediction")
         yield ActionBar(
             ActionButton(BACK, "p", "previous_step", id="back"),
             ActionButton("Run", "F5", "run", id="run"),
@@ -99,12 +111,19 @@ Where a card asks you to predict, do it before you run: what follows is shown af
         self._code = code.code if isinstance(code, Code) else None
         question = end_of_question(blocks)
         split = max(question or 0, 0 if at is None else at + 1) or len(blocks)
+        self._asks = not self.aside and step.prediction is not None
+        if self._asks:
+            question = split
+            self._asks = self.course.progress.setting(self._revealed) is None
+        self._split = split
+        self.query_one(PredictionPanel).end()
         self.query_one("#before", Prose).show([heading(step.title), *blocks[:split]])
         panel_above = any(isinstance(block, Code) and block.is_python for block in blocks[:split][-1:])
         self.query_one("#after", Prose).set_class(not panel_above, "-apart")
         self._answer = blocks[split:] if question is not None else ()
-        if self._answer and not self.aside and self.course.progress.setting(self._revealed) is None:
-            run = "F5 runs it. " if self._code else ""
+        unread = not self.aside and self.course.progress.setting(self._revealed) is None
+        if unread and self._answer:
+            run = "F5 asks you, and runs it. " if self._asks else "F5 runs it. " if self._code else ""
             hint = Content.assemble(("▸ ", "$text-accent"), ("What do you expect? ", "bold"), f"{run}Space reads on.")
             self.query_one("#after", Prose).show([Text(hint)])
         else:
@@ -128,6 +147,8 @@ Where a card asks you to predict, do it before you run: what follows is shown af
             return self.course.job is not None
         if action == "sideways":
             return self.is_mounted and self.query_one(JobPanel).display
+        if action == "predict":
+            return self.is_mounted and self.query_one(PredictionPanel).is_asking
         return not (self.aside and action in ("next_step", "previous_step"))
 
     @property
@@ -139,9 +160,21 @@ Where a card asks you to predict, do it before you run: what follows is shown af
         """Show what was kept back; returns whether there was something."""
         answer, self._answer = self._answer, ()
         if answer:
-            self.course.progress.set(self._revealed, "yes")
+            self._end_asking()
             self.query_one("#after", Prose).show(answer)
         return bool(answer)
+
+    def _end_asking(self) -> None:
+        """The learner has seen the answer: from now on there is nothing to predict."""
+        self._asks = False
+        self.course.progress.set(self._revealed, "yes")
+
+    def _show_outcome(self) -> None:
+        """Say, below the output, what came of the prediction."""
+        prediction, choice = self.step.prediction, self.course.progress.prediction(self.step.id)
+        if prediction is not None and choice is not None and not self.aside:
+            after = self.query_one("#after", Prose)
+            after.show([outcome(prediction, choice), *parse(self.step.text)[self._split :]])
 
     def action_reveal_or_next(self) -> None:
         if self.reveal():
@@ -162,6 +195,8 @@ Where a card asks you to predict, do it before you run: what follows is shown af
 
     def action_page_or_next(self) -> None:
         card = self.query_one("#card", CardScroll)
+        if self.query_one(PredictionPanel).is_asking:
+            return
         if card.scroll_offset.y < card.max_scroll_y:
             card.scroll_page_down()
         else:
@@ -172,8 +207,44 @@ Where a card asks you to predict, do it before you run: what follows is shown af
             self.course.copy(self._code + "\n")
 
     def action_run(self) -> None:
-        if self._code is not None and self.course.may_begin():
-            self._run(self._code)
+        if self._code is None or not self.course.may_begin():
+            return
+        panel = self.query_one(PredictionPanel)
+        if self._asks and self.step.prediction is not None and not panel.is_asking:
+            panel.ask(self.step.prediction)
+            self.call_after_refresh(self._show_code)
+            return
+        self._stop_asking()
+        self._run(self._code)
+
+    def _show_code(self) -> None:
+        """Show the program above the question, its beginning first."""
+        above = self.query_one("#before", Prose)
+        card = self.query_one("#card", CardScroll)
+        card.scroll_to(y=max(above.size.height - card.size.height, 0), animate=False)
+
+    def _stop_asking(self) -> None:
+        self.query_one(PredictionPanel).end()
+        self.query_one("#card", CardScroll).focus()
+
+    def action_predict(self, choice: int) -> None:
+        self.query_one(PredictionPanel).answer(choice)
+
+    @on(PredictionPanel.Answered)
+    def _predicted(self, event: PredictionPanel.Answered) -> None:
+        prediction = self.step.prediction
+        if prediction is not None and self._code is not None:
+            came_true = None if prediction.right is None else event.choice == prediction.right
+            self.course.progress.predict(self.step.id, event.choice, came_true)
+            self._stop_asking()
+            if self.course.may_begin():
+                self._run(self._code)
+
+    def action_to_map(self) -> None:
+        if self.query_one(PredictionPanel).is_asking:
+            self._stop_asking()
+        else:
+            super().action_to_map()
 
     def action_stop(self) -> None:
         self.course.stop_job()
@@ -197,6 +268,8 @@ Where a card asks you to predict, do it before you run: what follows is shown af
         panel.end(run_summary(result, panel.printed))
         if ended_well(result):
             self.reveal()
+            self._end_asking()
+            self._show_outcome()
             panel.output.scroll_home(animate=False)
         else:
             # What went wrong is said last.

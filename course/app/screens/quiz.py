@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from course.app.grading import quiz_results, quiz_verdict
 from course.app.jobs import points_in_words
-from course.app.prose import Block, Text, flow, heading, parse
+from course.app.prose import Block, Text, flow, heading, one_line, parse
 from course.app.screens.base import StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
 from course.app.widgets.choice_list import ChoiceList
@@ -150,7 +150,7 @@ whether the answer is right, and why. The whole quiz can be taken again as often
             mark: tuple[str, str] = (f"{index}  ", "$text-accent")
             if result is not None and choice.id == chosen:
                 mark = ("✓  ", "$text-success") if result.passed else ("✗  ", "$text-error")
-            text = _inline(choice.text)
+            text = one_line(choice.text)
             if result is not None and choice.id != chosen:
                 text = text.stylize("$foreground 60%")
             options.append(Option(self._hanging(Content.styled(*mark), text), id=choice.id))
@@ -186,7 +186,7 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         blocks.append(Text(Content.styled(points_in_words(earned, possible), "bold")))
         for result in results:
             mark = ("✓ ", "$text-success") if result.passed else ("✗ ", "$text-error")
-            blocks.append(Text(_inline(result.name), Content.styled(*mark), after_gap=False))
+            blocks.append(Text(one_line(result.name), Content.styled(*mark), after_gap=False))
         again = (("r", "bold $text-accent"), " takes the quiz again.  ") if earned < possible else ()
         keys = Content.assemble(
             *again, ("Enter", "bold $text-accent"), " goes on.  ", ("p", "$text-accent"), " looks back."
@@ -267,8 +267,3 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         self._answers = {}
         if self._save():
             self._begin(None)
-
-
-def _inline(markdown: str) -> Content:
-    """A line of Markdown without blocks."""
-    return Content(" ").join(block.content for block in parse(markdown) if isinstance(block, Text))

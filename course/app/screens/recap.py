@@ -35,6 +35,7 @@ The end of the lesson: what to take along, and how many points the practice gave
         assert lesson is not None
         best = self.course.progress.best()
         blocks = [heading(step.title), *parse(step.text), *points_blocks([lesson], best)]
+        blocks += predictions_blocks(*self.course.progress.predictions(lesson.id))
         following = self.course.catalog.after(step)
         goes_on = (
             f" goes on with “{self._lesson_title(following)}”." if following else " shows the recap of the course."
@@ -80,6 +81,7 @@ The recap of the course: what each lesson was for, and the points of all its exe
         blocks.extend(parse("In a shell, `profile-first run train.py` runs a loop of your own on this GPU."))
         blocks.append(heading(f"{passed} of {len(graded)} exercises and quizzes passed"))
         blocks.extend(points_blocks(lessons, best))
+        blocks += predictions_blocks(*self.course.progress.predictions())
         self.query_one(Prose).show(blocks)
         self.query_one(VerticalScroll).focus()
 
@@ -88,6 +90,14 @@ The recap of the course: what each lesson was for, and the points of all its exe
 
     def action_previous_step(self) -> None:
         self.course.go_to(self.course.catalog.lessons[-1].steps[-1])
+
+
+def predictions_blocks(came_true: int, made: int) -> list[Block]:
+    """How many of the learner's predictions came true, once there are any."""
+    if not made:
+        return []
+    words = f"{came_true} of {made} prediction{'' if made == 1 else 's'} came true"
+    return [Text(Content(words), Content("  "), after_gap=False)]
 
 
 def points_blocks(lessons: Sequence[Lesson], best: dict[str, Best]) -> list[Block]:
