@@ -187,6 +187,9 @@ REPLACED: dict[str, Any] = {
 
 def install() -> None:
     """Put the simulated GPU behind torch.cuda and torch.accelerator, for good."""
+    # Autograd starts its threads at the first backward, one for each device that it knows then, and refuses to work in
+    # a fork of a process with such threads. Now it knows none yet, and for its eyes all stays on the CPU.
+    torch.ones(1, requires_grad=True).sum().backward()
     if hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
         torch._C._ensureCUDADeviceGuardSet()
     cuda = torch.cuda
