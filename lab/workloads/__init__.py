@@ -29,6 +29,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "memory_budget": "lab.workloads.memory_budget",
         "six_loops": "lab.workloads.six_loops",
         "compute_bound": "lab.workloads.compute_bound",
+        "two_problems": "lab.workloads.two_problems",
     }
 )
 

@@ -209,6 +209,23 @@ def compute_bound(seed: int) -> dict:
     return {"halved": halved, "halved_s": time.perf_counter() - begin, "plain": expect("compute_bound", seed)}
 
 
+def two_problems(seed: int) -> dict:
+    def without_both(model, optimizer, batches, log) -> list:
+        losses = []
+        for images, labels in batches:
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(images), labels)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.detach())
+        log(torch.stack(losses).tolist())
+        return losses
+
+    job = build("two_problems", seed)
+    clocked_s = [seconds(lambda: (job.run(without_both), torch.cuda.synchronize())) for _ in range(2)]
+    return {"clocked_s": clocked_s, "ran": finish("two_problems", None, seed), "plain": expect("two_problems", seed)}
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     print(json.dumps({family: [globals()[family](seed) for seed in SEEDS] for family in FAMILIES}))

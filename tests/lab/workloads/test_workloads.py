@@ -263,6 +263,16 @@ def test_a_compute_bound_loop_is_twice_as_fast_in_16_bits_with_the_same_losses(
         assert seen["plain"]["loop_s"] > 2 * seen["halved_s"]
 
 
+def test_a_loop_without_its_two_problems_is_far_faster_and_trains_the_same(
+    measured: dict[str, list[dict[str, Any]]],
+) -> None:
+    for seen in measured["two_problems"]:
+        for ran, clocked_s in zip(seen["ran"], seen["clocked_s"], strict=True):
+            assert ran["losses"] == pytest.approx(seen["plain"]["losses"], rel=1e-4)
+            assert 0.9 * ran["run_s"] < clocked_s
+            assert seen["plain"]["run_s"] > 3 * ran["run_s"]
+
+
 def test_an_unknown_workload_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UnknownWorkload, match="queued_matmuls"):
         build("no_such_workload", seed=1)
