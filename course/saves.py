@@ -18,7 +18,7 @@ LOOK_MS = 1000
 POLL_S = 0.25
 SETTLE_S = 0.03
 MOST_SETTLES = 30  # about a second; whoever writes for longer is noticed again
-MAX_BYTES = 20_000_001
+MAX_BYTES = 10_000_001
 
 Stamp = tuple[int, int, int]
 

@@ -12,7 +12,7 @@ from grader.notebook import SUFFIX, Notebook, NotebookUnreadable, read_notebook
 from grader.percent import Cell, join
 
 MAX_SOURCE_BYTES = 1_000_000
-MAX_NOTEBOOK_BYTES = 20_000_000  # its outputs may hold pictures
+MAX_NOTEBOOK_BYTES = 10_000_000  # its outputs may hold pictures
 MAX_LEFT_OUT = 3
 _NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
 

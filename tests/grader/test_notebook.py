@@ -183,7 +183,7 @@ def test_what_cant_be_read_as_a_notebook_is_explained(raw: bytes, told: str, gra
 
 
 def test_too_much_is_explained(graded: Checking) -> None:
-    assert "Clear its outputs" in message(graded(raw=b" " * 20_000_001))
+    assert "Clear its outputs" in message(graded(raw=b" " * 10_000_001))
     assert "The code in handed in.ipynb is larger than 1 MB" in message(graded(code("#" * 1_000_001)))
 
 
