@@ -38,6 +38,7 @@ Save the notebook, then let it be checked, in a shell:
 profile-first check {name}.ipynb
 ```
 
+In Colab, download it first (*File*, *Download*), and check it where profile-first is installed.
 The cells are run from the first to the last, as after *Restart* and *Run all*.
 
 Stuck? `profile-first hint {exercise}` shows the next of {hints} hints."""
