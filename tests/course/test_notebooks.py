@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[2]
 EXERCISE = "synchronize/time_on_the_gpu"
 GRADED = [step.id for step in catalog.load().graded()]
 EXERCISES = [each for each in GRADED if not each.endswith("/quiz")]
+LAST = [each for each in EXERCISES if each.startswith("synchronize/")][-1]  # it holds the quiz of its lesson
 
 
 def write(out: Path, *arguments: str) -> int:
@@ -254,20 +255,20 @@ def test_a_notebook_that_was_only_run_is_left_alone(home: Path, tmp_path: Path, 
 
 
 def test_a_notebook_of_an_earlier_version_is_replaced(home: Path, tmp_path: Path) -> None:
-    assert write(tmp_path, EXERCISE, "--seed", "1") == 0
-    before = (tmp_path / f"{EXERCISE}.ipynb").read_bytes()
-    assert write(tmp_path, EXERCISE, "--seed", "2") == 0
-    assert (tmp_path / f"{EXERCISE}.ipynb").read_bytes() != before
+    assert write(tmp_path, LAST, "--seed", "1") == 0
+    before = (tmp_path / f"{LAST}.ipynb").read_bytes()
+    assert write(tmp_path, LAST, "--seed", "2") == 0
+    assert (tmp_path / f"{LAST}.ipynb").read_bytes() != before
 
 
 def test_the_starter_is_written_or_ones_own_code_if_asked(home: Path, tmp_path: Path) -> None:
     own = workspace.at_home()
-    own.open(EXERCISE)
-    own.save(EXERCISE, "# %% [markdown]\n# # Title\n\n# %%\ndef time_on_the_gpu(work):\n    return 'mine'\n")
+    own.open(LAST)
+    own.save(LAST, "# %% [markdown]\n# # Title\n\n# %%\ndef f(work):\n    return 'mine'\n")
     own.save_answers("synchronize", {"event_unit": "seconds"})
     for folder, arguments in (("starter", []), ("mine", ["--mine"])):
-        assert write(tmp_path / folder, EXERCISE, *arguments) == 0
-    starter, mine = (tmp_path / folder / f"{EXERCISE}.ipynb" for folder in ("starter", "mine"))
+        assert write(tmp_path / folder, LAST, *arguments) == 0
+    starter, mine = (tmp_path / folder / f"{LAST}.ipynb" for folder in ("starter", "mine"))
     assert "return 'mine'" not in starter.read_text("utf-8")
     assert "return 'mine'" in mine.read_text("utf-8")
     assert answers_in(read_notebook(mine.read_bytes(), ""))["event_unit"] == "seconds"
