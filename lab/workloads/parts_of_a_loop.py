@@ -16,8 +16,9 @@ Batch = tuple[torch.Tensor, torch.Tensor]
 
 BATCHES = 6
 LAYERS = (3, 15)
-# How long the parts take that need no GPU, in training steps. Far apart: a time tells which parts are in it.
-LOADING, LOGGING = (3.2, 4.5), (1.3, 1.7)
+# How long logging takes in training steps, and loading in steps and logs together. So a time tells which parts are in
+# it, and no part tells how long another one takes.
+LOGGING, LOADING = (1.3, 3.0), (1.3, 1.7)
 FIRST, OTHERS = 1.5, 0.35  # of an epoch's batches, in loads: for the first one a file has to be opened
 
 
@@ -51,7 +52,8 @@ class Loop:
         inputs = torch.randn(edge, edge, generator=generator).to("cuda")
         self._batch = inputs, torch.randint(0, 10, (edge,), generator=generator).to("cuda")
         step_s = gpu_seconds(lambda: self._step(self._batch), runs=2)
-        self._load_s, self._log_s = draw.uniform(*LOADING) * step_s, draw.uniform(*LOGGING) * step_s
+        self._log_s = draw.uniform(*LOGGING) * step_s
+        self._load_s = draw.uniform(*LOADING) * (step_s + self._log_s)
         self.batches = Batches(self._batch, self._load_s * OTHERS, self._load_s * FIRST)
 
     def load(self) -> Batch:

@@ -155,6 +155,77 @@ CHEATS = {
                 return {"first_s": times[0], "median_s": min(later), "spread_s": max(later) - min(later)}
         """,
     },
+    "perf_counter/time_one_batch": {
+        "a share of the logging": """
+            def time_one_batch(loop):
+                loop.log(loop.train(loop.load()))
+                return loop._log_s / 2
+        """,
+        "forged events": """
+            from lab import observe
+            def time_one_batch(loop):
+                loop.log(loop.train(loop.load()))
+                observe.events.clear()
+                for part, seconds in (("load", 0.3), ("train", 0.04), ("log", 0.1)):
+                    observe.record("workload", part=part, phase="begin")
+                    observe.record("workload", part=part, phase="end")
+                    observe.events[-1]["at_s"] = observe.events[-2]["at_s"] + seconds
+                return 0.04
+        """,
+    },
+    "perf_counter/split_the_loop": {
+        "a total that fits": """
+            import time
+            def split_the_loop(loop):
+                computing = 0.0
+                for batch in loop.batches:
+                    begin = time.perf_counter()
+                    loop.train(batch)
+                    computing += time.perf_counter() - begin
+                return {"loading_s": 0.001, "computing_s": computing, "total_s": computing + 0.001}
+        """,
+        "no time to load": """
+            import time
+            def split_the_loop(loop):
+                loop.batches.load_s = loop.batches.first_s = 0.001
+                loading = computing = 0.0
+                start = mark = time.perf_counter()
+                for batch in loop.batches:
+                    loaded = time.perf_counter()
+                    loop.train(batch)
+                    loading, mark, end = loading + loaded - mark, time.perf_counter(), time.perf_counter()
+                    computing += end - loaded
+                return {"loading_s": loading, "computing_s": computing, "total_s": mark - start}
+        """,
+    },
+    "synchronize/time_with_events": {
+        "so much for each product": """
+            def time_the_parts(parts):
+                lengths = []
+                for part in parts:
+                    part()
+                    inner = next(c.cell_contents for c in part.__closure__ if callable(c.cell_contents))
+                    lengths += [len(c.cell_contents) for c in inner.__closure__ if isinstance(c.cell_contents, list)]
+                return [length * 0.00137 for length in lengths]
+        """,
+    },
+    "synchronize/remove_hidden_syncs": {
+        "no steps": """
+            def train(loop):
+                loop.step = lambda images, labels: None
+                return {"mean_loss": 1.0, "lowest_loss": 0.5, "waits": 1}
+        """,
+        "the first loss for all of them": """
+            def train(loop):
+                losses = [loop.step(images.cuda(non_blocking=True), labels.cuda(non_blocking=True)).detach()
+                          for images, labels in loop.batches]
+                first = losses[0].item()
+                assert first == first
+                for step in (0, 8, 16):
+                    loop.log(step, first)
+                return {"mean_loss": first, "lowest_loss": first, "waits": 1}
+        """,
+    },
     "torch_profiler/profile_one_step": {
         "something of the same name": """
             import torch
