@@ -6,7 +6,7 @@ import pytest
 
 from grader.api import Seen, approx, mistake, named, workload
 
-SPEEDUP = 3.0  # of the loop without both problems; it is more than 10, as a rule
+SPEEDUP = 1.5  # of the loop without both problems; about 10 on an idle machine, and which calls it makes is known
 KEYS = {"change", "before_s", "after_s"}
 
 
@@ -98,7 +98,9 @@ def check_fixed(runs: list[Run], plain: dict) -> None:
     last = runs[-1]
     assert last.problems == (False, False), mistake("problem_left", calls=last.calls, reads=last.reads)
     speedup = plain["run_s"] / last.run_s
-    assert speedup >= SPEEDUP, f"Your last loop is {speedup:.1f} times as fast. Without both problems it is 3 times."
+    assert speedup >= SPEEDUP, (
+        f"Your last loop is {speedup:.1f} times as fast. Without both problems it is much faster."
+    )
 
 
 def kinds(runs: list[Run], plain: dict) -> list[list[Run]]:
