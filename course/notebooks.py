@@ -40,6 +40,7 @@ profile-first check {name}.ipynb
 
 In Colab, download it first (*File*, *Download*), and check it where profile-first is installed.
 The cells are run from the first to the last, as after *Restart* and *Run all*.
+One that stops with an error is passed over.
 
 Stuck? `profile-first hint {exercise}` shows the next of {hints} hints."""
 QUIZ = """\

@@ -74,6 +74,7 @@ class Submission:
             keyword_arguments={name: _argument(value, seed) for name, value in kwargs.items()},
             then=None if then is None else _built(then, seed),
             seed=seed,
+            cells=list(self.source.starts),
         )
         try:
             return self._run_once(request, Limits(time_s=time_limit_s))

@@ -219,8 +219,9 @@ def _wait_as_python_does() -> None:
 
 def _run_call(request: Call, equipment: Equipment) -> Report:
     stage: Stage = "load"
+    stopped: list[Exception] = []
     try:
-        function = _load(request)
+        function = _load(request, stopped)
         if not callable(function):
             return Raised("find", "" if function is None else type(function).__name__, _functions_of(request), [])
         stage = "build"
@@ -241,18 +242,57 @@ def _run_call(request: Call, equipment: Equipment) -> Report:
         events = equipment.finish_observing()
         return Returned(equipment.plain(value), equipment.plain(then), events, duration_s)
     except BaseException as error:
-        return raised(stage, error, request.path)
+        report = raised(stage, error, request.path)
+        if stopped and stopped[0] is not error:
+            # What is missing now may be what that cell would have defined.
+            before = raised("load", stopped[0], request.path)
+            line = before.frames[-1].line if before.frames else 0
+            told = f"{Path(request.path).name}, line {line}, had stopped before with {before.error}: {before.text}"
+            report = msgspec.structs.replace(report, text=f"{report.text}\n{told}")
+        return report
 
 
-def _load(request: Call) -> Any:
-    """The learner's function, or None if their file doesn't define it."""
+def _load(request: Call, stopped: list[Exception]) -> Any:
+    """The learner's function, or None if their file doesn't define it; adds what stopped cells of a notebook."""
     stem = Path(request.path).stem
     usable = stem.isidentifier() and not keyword.iskeyword(stem) and stem not in sys.modules
     module = types.ModuleType(stem if usable else "submission")
     module.__file__ = request.path
     sys.modules[module.__name__] = module
-    exec(compile(request.source, request.path, "exec", dont_inherit=True), module.__dict__)
+    if not request.cells:
+        exec(compile(request.source, request.path, "exec", dont_inherit=True), module.__dict__)
+        return module.__dict__.get(request.function)
+    stopped += _run_cells(request, module.__dict__)
+    if request.function not in module.__dict__ and stopped:
+        raise stopped[0]
     return module.__dict__.get(request.function)
+
+
+def _run_cells(request: Call, namespace: dict[str, Any]) -> list[Exception]:
+    """Run a notebook's cells as Jupyter does: an error ends its cell, and the next one is run all the same.
+
+    So a cell in which a learner tried something costs them nothing, e.g. one that uses what only the cell for
+    `__main__` defines.
+    """
+    import __future__
+
+    import ast
+    from bisect import bisect_right
+
+    features = [getattr(__future__, name).compiler_flag for name in __future__.all_feature_names]
+    cells: dict[int, list[ast.stmt]] = {}
+    for statement in ast.parse(request.source, request.path).body:
+        cells.setdefault(bisect_right(request.cells, statement.lineno), []).append(statement)
+    stopped: list[Exception] = []
+    flags = 0
+    for statements in cells.values():
+        code = compile(ast.Module(statements, []), request.path, "exec", flags=flags, dont_inherit=True)
+        flags |= sum(feature for feature in features if code.co_flags & feature)
+        try:
+            exec(code, namespace)
+        except Exception as error:
+            stopped.append(error)
+    return stopped
 
 
 def _functions_of(request: Call) -> str:

@@ -56,6 +56,7 @@ class Call(msgspec.Struct, frozen=True, tag="call"):
     keyword_arguments: dict[str, Argument]
     then: BuiltArgument | None
     seed: int
+    cells: list[int] = []  # of a notebook: the lines on which its cells begin
 
 
 class Script(msgspec.Struct, frozen=True, tag="script"):

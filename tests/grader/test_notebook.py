@@ -131,18 +131,31 @@ def test_a_syntax_error_is_told_by_its_cell_and_line(graded: Checking) -> None:
     assert "cell 2, line 1" in message(graded(code("display(1)"), code(")")))
 
 
+def test_a_cell_that_stops_with_an_error_ends_only_itself(graded: Checking) -> None:
+    assert graded(
+        code("print(f(1))", execution_count=2),
+        code("from __future__ import annotations\nimport no_such_module"),
+        code(RIGHT.replace("numbers)", "numbers: not_defined)"), execution_count=1),
+        code("if __name__ == '__main__':\n    work = 1"),
+        code("f(work)"),
+        code("from google.colab import drive\ndrive.mount('/content')"),
+        code("get_ipython().system('ls')"),
+    ).passed
+
+
 def test_cells_out_of_order_are_explained(graded: Checking) -> None:
-    told = message(graded(code("print(f(1))", execution_count=2), code(RIGHT, execution_count=1)))
-    assert "cell 1, line 1" in told
-    assert "`f` is only defined in cell 2: move that cell up" in told
+    told = message(graded(code("x = later"), code("later = 1"), code("def f(numbers):\n    return x")))
+    assert "cell 3, line 2, in f" in told
+    assert "cell 1, line 1, had stopped before with NameError: name 'later' is not defined" in told
+    assert "`later` is only defined in cell 2: move that cell up" in told
 
 
 def test_what_needs_jupyter_or_colab_is_explained(graded: Checking) -> None:
-    told = message(graded(code("files = !ls"), code("print(files)"), code(RIGHT)))
+    told = message(graded(code("files = !ls"), code("def f(numbers):\n    return files")))
     assert "only Jupyter runs it: `files = !ls` (cell 1, line 1)" in told
-    told = message(graded(code("get_ipython().system('ls')"), code(RIGHT)))
+    told = message(graded(code(f"get_ipython().system('ls')\n{RIGHT}")))
     assert "there only in Jupyter" in told
-    told = message(graded(code("from google.colab import drive"), code(RIGHT)))
+    told = message(graded(code(f"from google.colab import drive\n{RIGHT}")))
     assert "there only in Colab" in told
 
 
