@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from lab.gpu.allocator import CachingAllocator
 from lab.gpu.card import SIMULATED
 from lab.gpu.clock import Clock
-from lab.gpu.memory import CachingAllocator, Residency
+from lab.gpu.residency import Residency
 from lab.gpu.timeline import Timeline
 
 card = SIMULATED

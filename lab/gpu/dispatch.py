@@ -16,7 +16,7 @@ from lab.gpu import processes, recording
 from lab.gpu.clock import real_s
 from lab.gpu.costs import copy, kernels_of, size_bytes, tensors_in
 from lab.gpu.device import card, clock, memory, timeline
-from lab.gpu.memory import storage_key
+from lab.gpu.residency import storage_key
 from lab.gpu.timeline import Work
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda", 0)

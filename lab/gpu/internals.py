@@ -30,7 +30,9 @@ NEEDED = {
     "torch.nn.parameter": ("UninitializedParameter._allowed_methods",),
     "torch.amp.autocast_mode": ("autocast.__enter__", "autocast.__exit__"),
     "torch.cuda": ("_lazy_init", "_initialized", "_exchange_device", "_maybe_exchange_device", "memory"),
+    "torch": ("UntypedStorage._new_with_weak_ptr",),
     "torch._C": (
+        "_storage_Use_Count",
         "_profiler._RecordFunctionFast",
         "_dispatch_has_kernel_for_dispatch_key",
         "_ExcludeDispatchKeyGuard",

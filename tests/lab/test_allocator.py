@@ -8,7 +8,7 @@ import random
 import pytest
 import torch
 
-from lab.gpu.memory import CachingAllocator
+from lab.gpu.allocator import CachingAllocator
 
 MIB = 2**20
 

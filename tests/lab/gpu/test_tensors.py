@@ -1,6 +1,7 @@
 """Copies, pickles, files, threads, random numbers: the corners of living on a GPU."""
 
 import copy
+import gc
 import io
 import operator
 import pickle
@@ -289,3 +290,17 @@ def test_inference_mode_and_no_grad_compute():
             out = net(torch.ones(1, 2, device="cuda"))
         assert out.device == CUDA
         assert not out.requires_grad
+
+
+def test_a_tensor_stays_on_the_gpu_when_the_collector_finds_its_storage_in_a_cycle():
+    a = torch.arange(4.0, device="cuda")
+    allocated = torch.cuda.memory_allocated()
+    cycle = [a.untyped_storage()]
+    cycle.append(cycle)
+    del cycle
+    gc.collect()
+    assert (a.device, (a + 1).device) == (CUDA, CUDA)
+    assert torch.cuda.memory_allocated() == allocated
+    del a
+    torch.ones(1, device="cuda")
+    assert torch.cuda.memory_allocated() < allocated

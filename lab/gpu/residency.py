@@ -1,0 +1,155 @@
+"""Which storages live on the simulated GPU, and which in pinned memory."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_iter, tree_map
+
+from lab.gpu import lifetimes
+from lab.gpu.allocator import Block, CachingAllocator
+from lab.gpu.errors import NotSimulated
+
+
+@dataclass
+class Residency:
+    """The storages that live on the simulated GPU, and those that live in pinned host memory."""
+
+    allocator: CachingAllocator
+    on_gpu: dict[int, Block] = field(default_factory=dict)
+    pinned: set[int] = field(default_factory=set)
+    undecided: set[int] = field(default_factory=set)
+    lock: Any = field(
+        default_factory=threading.RLock
+    )  # threads may use the GPU side by side, the books are kept by one
+    giving: bool = False
+    gone: deque[tuple[int, int]] = field(default_factory=deque)
+    on_change: list[Callable[[int, int], None]] = field(default_factory=list)  # (change in bytes, bytes on the host)
+
+    def holds(self, tensor: torch.Tensor) -> bool:
+        return storage_key(tensor) in self.on_gpu
+
+    def place(self, tensor: torch.Tensor) -> None:
+        """Let the tensor's storage live on the GPU until it is freed. Raises torch.OutOfMemoryError."""
+        try:
+            storage = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError) as error:
+            raise NotSimulated(f"{tensor.layout} tensors") from error
+        self.place_storage(storage)
+
+    def place_storage(self, storage: torch.UntypedStorage) -> None:
+        key = storage._cdata
+        if key in self.on_gpu:
+            return
+        size = storage.nbytes()
+        with self.lock:
+            self.take_back()
+            self.giving = True
+            try:
+                block = self.allocator.allocate(size)
+            finally:
+                self.giving = False
+            self.on_gpu[key] = block
+            self.take_back()
+        lifetimes.when_gone(storage, lambda: self.release(key, size))
+        for listener in self.on_change:
+            listener(block.size, size)
+
+    def follow_resize(self, tensor: torch.Tensor) -> None:
+        """Give a storage that an op has enlarged (out=, resize_) the memory that it takes now."""
+        storage = tensor.untyped_storage()
+        block = self.on_gpu.get(storage._cdata)
+        if block is not None and storage.nbytes() > block.size:
+            larger = self.allocator.allocate(storage.nbytes())
+            self.on_gpu[storage._cdata] = larger
+            self.allocator.free(block)
+            for listener in self.on_change:
+                listener(larger.size, storage.nbytes())
+                listener(-block.size, -block.requested)
+
+    def refuse_what_cannot_fit(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> None:
+        """Raise torch.OutOfMemoryError before the host computes, and fills its own memory with, what has no place."""
+        capacity = self.allocator.limit_bytes
+        large = sum(tensor.numel() * tensor.element_size() for tensor in inputs) > capacity // 32
+        if (inputs and not large) or func._schema.is_mutable or func.is_view:
+            return
+        if not inputs and not any(isinstance(arg, (list, tuple, int)) for arg in args):
+            return
+        size = result_bytes(func, args, kwargs)
+        if size > capacity - self.allocator.allocated_bytes:
+            self.allocator.allocate(size)
+
+    def release(self, key: int, size: int) -> None:
+        """A storage has gone. Called wherever a garbage collection falls, also while memory is being given."""
+        self.gone.append((key, size))
+        if self.lock.acquire(blocking=False):
+            try:
+                if not self.giving:
+                    self.take_back()
+            finally:
+                self.lock.release()
+
+    def take_back(self) -> None:
+        while self.gone:
+            self.take_back_one(*self.gone.popleft())
+
+    def take_back_one(self, key: int, size: int) -> None:
+        block = self.on_gpu.pop(key)
+        freed = block.size
+        self.allocator.free(block)
+        for listener in self.on_change:
+            listener(-freed, -size)
+
+    def pin(self, tensor: torch.Tensor) -> None:
+        remember(tensor, self.pinned)
+
+    def leave_undecided(self, tensor: torch.Tensor) -> None:
+        """It goes to the GPU if an op uses it together with tensors there, and counts as on the CPU until then."""
+        remember(tensor, self.undecided)
+
+    def is_undecided(self, tensor: torch.Tensor) -> bool:
+        return storage_key(tensor) in self.undecided
+
+    def is_pinned(self, tensor: torch.Tensor) -> bool:
+        return storage_key(tensor) in self.pinned
+
+
+def result_bytes(func: Any, args: Any, kwargs: Any) -> int:
+    """How much memory an op's results take, found without computing them; 0 where PyTorch can't say."""
+
+    def as_meta(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
+        return value
+
+    others = {name: value for name, value in kwargs.items() if name not in ("device", "generator", "pin_memory")}
+    if "device" in kwargs:
+        others["device"] = torch.device("meta")
+    try:
+        out = func(*tree_map(as_meta, args), **tree_map(as_meta, others))
+    except Exception:  # not every op has a meta kernel, and a wrong call fails better where it is made
+        return 0
+    return sum(t.numel() * t.element_size() for t in tree_iter(out) if isinstance(t, torch.Tensor))
+
+
+def remember(tensor: torch.Tensor, keys: set[int]) -> None:
+    """Keep the tensor's storage among the keys for as long as it lives."""
+    storage = tensor.untyped_storage()
+    key: int = storage._cdata
+    if key not in keys:
+        keys.add(key)
+        lifetimes.when_gone(storage, lambda: keys.discard(key))
+
+
+def storage_key(tensor: torch.Tensor) -> int | None:
+    """What identifies a tensor's storage while it lives; None for tensors without one (sparse, fake, lazy)."""
+    try:
+        key: int = tensor.untyped_storage()._cdata
+    except (RuntimeError, NotImplementedError, ValueError):
+        return None
+    return key
