@@ -16,6 +16,7 @@ class Card:
     name: str
     memory_bytes: int
     fp32_flop_per_s: float
+    tf32_flop_per_s: float  # fp32 matrices that may be multiplied on tensor cores
     half_flop_per_s: float  # fp16 and bf16 on tensor cores
     memory_bytes_per_s: float
     pageable_bytes_per_s: float  # host to device and back, from ordinary memory
@@ -35,6 +36,7 @@ SIMULATED = Card(
     # About a thousandth of a data centre GPU in every rate. So a step of a small model lasts tens of milliseconds,
     # and the host needs far less time to compute a kernel's values than the simulated kernel takes.
     fp32_flop_per_s=25e9,
+    tf32_flop_per_s=50e9,
     half_flop_per_s=100e9,
     memory_bytes_per_s=4e9,
     pageable_bytes_per_s=0.4e9,

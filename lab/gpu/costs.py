@@ -98,7 +98,16 @@ def kernels_of(
     else:
         moved = size_bytes(inputs) + size_bytes(outputs)
     dtype = dtype_of(inputs or outputs)
-    return [kernel(card, kernel_name(name, dtype), flops, moved, dtype)]
+    tensor_cores = name in GEMMS and dtype is torch.float32 and multiplies_in_tf32()
+    return [kernel(card, kernel_name(name, dtype), flops, moved, dtype, tensor_cores)]
+
+
+def multiplies_in_tf32() -> bool:
+    """Whether torch.set_float32_matmul_precision or one of its kin lets fp32 matrices use tensor cores."""
+    try:
+        return bool(torch._C._get_cublas_allow_tf32())
+    except RuntimeError:  # it was said for the backend alone, in the way that is new in torch 2.9
+        return str(torch.backends.cuda.matmul.fp32_precision) == "tf32"
 
 
 def count_flops(func: Any, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> int:
@@ -142,8 +151,8 @@ def convolution_backward(
     return works
 
 
-def kernel(card: Card, name: str, flops: int, moved_bytes: int, dtype: torch.dtype | None) -> Work:
-    rate = card.half_flop_per_s if dtype in HALF else card.fp32_flop_per_s
+def kernel(card: Card, name: str, flops: int, moved_bytes: int, dtype: torch.dtype | None, tf32: bool = False) -> Work:
+    rate = card.half_flop_per_s if dtype in HALF else card.tf32_flop_per_s if tf32 else card.fp32_flop_per_s
     duration = card.kernel_floor_s + max(flops / rate, moved_bytes / card.memory_bytes_per_s)
     return Work("kernel", name, duration, moved_bytes, flops, str(dtype).removeprefix("torch.") if dtype else "")
 

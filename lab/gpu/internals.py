@@ -33,6 +33,7 @@ NEEDED = {
     "torch": ("UntypedStorage._new_with_weak_ptr",),
     "torch._C": (
         "_storage_Use_Count",
+        "_get_cublas_allow_tf32",
         "_profiler._RecordFunctionFast",
         "_dispatch_has_kernel_for_dispatch_key",
         "_ExcludeDispatchKeyGuard",

@@ -13,6 +13,7 @@ import torch
 
 from lab.gpu.timeline import Launch
 
+AFTER_A_CALL_S = 1e-6
 MEMORY = "[memory]"  # PyTorch's name for memory given and taken
 RUNTIME_CALLS = {"kernel": "cudaLaunchKernel", "memcpy": "cudaMemcpyAsync", "memset": "cudaMemsetAsync"}
 MARKER = "lab.gpu::"
@@ -57,11 +58,18 @@ class Recording:
     launches: list[Launch] = field(default_factory=list)
     allocations: list[Allocation] = field(default_factory=list)
     calls: list[RuntimeCall] = field(default_factory=list)
+    called_s: dict[int, float] = field(default_factory=dict)  # how long those of a marker took
 
     def allocated_at_s(self, allocation: Allocation) -> float:
-        """When the memory was given: inside a marker, where the clock still runs with the host, at its begin."""
+        """When the memory was given: inside a marker, where the clock still runs with the host, at its begin.
+
+        There calls of the runtime come first, or the memory would count as theirs and not as the operator's.
+        """
         marked = self.marked.get(allocation.marker)
-        return allocation.at_s if marked is None else marked.begin_s
+        if marked is None:
+            return allocation.at_s
+        called_s = self.called_s.get(allocation.marker)
+        return marked.begin_s if called_s is None else marked.begin_s + called_s + AFTER_A_CALL_S
 
 
 active: list[Recording] = []
@@ -119,3 +127,4 @@ def record_allocation(
 def record_call(name: str, duration_s: float) -> None:
     for recording in active:
         recording.calls.append(RuntimeCall(name, duration_s, current_marker))
+        recording.called_s[current_marker] = recording.called_s.get(current_marker, 0.0) + duration_s

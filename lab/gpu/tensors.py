@@ -61,6 +61,8 @@ def install() -> None:
         setattr(tensor, name, replacement(getattr(tensor, name)))
     restore_storages()
     refuse_to_share(tensor)
+    functions: Any = torch._VF
+    torch.dropout = functions.dropout = dropout(torch.dropout)
     setattr(torch, "ctc_loss", ctc_loss(torch.ctc_loss))  # noqa: B010 - not a name that a type checker should follow
     binding: Any = torch._C
     binding._group_tensors_by_device_and_dtype = grouped(binding._group_tensors_by_device_and_dtype)
@@ -275,6 +277,20 @@ def grouped(original: Callable[..., Any]) -> Callable[..., Any]:
             (next((tensor.device for tensor in lists[0] if tensor is not None), device), dtype): (lists, indices)
             for (device, dtype), (lists, indices) in groups.items()
         }
+
+    return call
+
+
+def dropout(original: Callable[..., Any]) -> Callable[..., Any]:
+    """The GPU's kernel keeps a mask of one byte for each value; on the CPU C++ would keep it in the input's dtype."""
+
+    @wraps(original)
+    def call(input: torch.Tensor, p: float, train: bool) -> torch.Tensor:
+        if train and 0 < p < 1 and memory.holds(input):
+            dropped: torch.Tensor = torch.native_dropout(input, p, True)[0]
+            return dropped
+        kept: torch.Tensor = original(input, p, train)
+        return kept
 
     return call
 

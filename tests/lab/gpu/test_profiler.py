@@ -349,3 +349,11 @@ def test_the_trace_says_that_the_gpu_is_simulated(step, tmp_path):
     trace = json.loads(path.read_text())
     assert "simulated" in trace["simulated"]
     assert all(event["name"].startswith("sim_") for event in trace["traceEvents"] if event.get("cat") == "kernel")
+
+
+def test_memory_from_a_new_segment_is_the_operators_not_the_drivers():
+    with profile(activities=BOTH, profile_memory=True) as prof:
+        torch.empty(30 * 2**20, dtype=torch.uint8, device="cuda")
+    rows = {row.key: row.self_device_memory_usage for row in prof.key_averages()}
+    assert rows["aten::empty"] >= 30 * 2**20
+    assert rows["cudaMalloc"] == 0

@@ -18,7 +18,7 @@ import lab.gpu
 from lab import observe
 from lab.gpu.clock import real_s
 from lab.gpu.device import clock, timeline
-from lab.workloads.sizing import matmul_edge
+from lab.workloads.sizing import gpu_seconds, matmul_edge
 
 pytestmark = pytest.mark.gpu
 
@@ -283,6 +283,19 @@ def test_half_precision_multiplies_several_times_faster():
         seconds[dtype] = time.perf_counter() - begin
     assert seconds[torch.float32] > 3 * seconds[torch.float16]
     assert seconds[torch.float32] > 3 * seconds[torch.bfloat16]
+
+
+@pytest.mark.parametrize("say", ["set_float32_matmul_precision", "allow_tf32"])
+def test_fp32_matrices_may_use_tensor_cores_where_one_says_so(say):
+    if lab.gpu.use().kind == "real":
+        pytest.skip("depends on the real GPU's tensor cores")
+    a = torch.randn(512, 512, device="cuda")
+    plain_s = gpu_seconds(lambda: a @ a)
+    if say == "allow_tf32":
+        torch.backends.cuda.matmul.allow_tf32 = True
+    else:
+        torch.set_float32_matmul_precision("high")
+    assert gpu_seconds(lambda: a @ a) < 0.7 * plain_s
 
 
 def test_pinned_copies_are_faster_and_can_be_asynchronous():

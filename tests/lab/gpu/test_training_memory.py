@@ -152,3 +152,12 @@ def test_keeping_losses_keeps_their_graphs():
     with_graphs = torch.cuda.memory_allocated() - before
     kept = [loss.detach() for loss in kept]
     assert with_graphs > 10 * (torch.cuda.memory_allocated() - before)
+
+
+def test_dropout_keeps_a_mask_of_one_byte_for_each_value():
+    x = torch.ones(2**20, device="cuda", requires_grad=True)
+    before = torch.cuda.memory_allocated()
+    y = torch.nn.functional.dropout(x, 0.5)
+    assert torch.cuda.memory_allocated() - before == (4 + 1) * 2**20
+    y.sum().backward()
+    assert set(x.grad.unique().tolist()) <= {0.0, 2.0}
