@@ -1,0 +1,271 @@
+"""Reads a PyTorch trace in pieces: with types where it can, repaired or salvaged event by event where it must."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.trace.errors import TraceUnreadable
+from lab.trace.events import Columns, Trace
+from lab.trace.repair import BEGIN, PARSER, Damage, mend, salvaged, words
+from lab.trace.schema import Event, Rest, lenient, whole
+from lab.trace.source import Progress, Source
+
+BATCH_BYTES = 4 * 2**20
+SAMPLE_BYTES = 2**18
+LARGEST_HEAD_BYTES = 2**28
+LARGEST_EVENT_BYTES = 2**26
+
+LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
+BETWEEN = re.compile(rb'\}\s*,\s*\{\s*"\w+"\s*:')
+ANY_EVENT = re.compile(rb'\{\s*"(?:ph|name|cat|ts|pid|tid|args|dur)"\s*:')
+
+EVENTS = msgspec.json.Decoder(list[Event])
+RAW_EVENTS = msgspec.json.Decoder(list[msgspec.Raw])
+EVENT = msgspec.json.Decoder(Event)
+REST = msgspec.json.Decoder(Rest)
+
+
+def read(path: str | Path, progress: Progress | None = None) -> Trace:
+    """The timed events of a trace. Raises TraceUnreadable where there are none to be had."""
+    path = Path(path)
+    source = Source(path, progress)
+    damage, columns, beside = Damage(), Columns(), Beside()
+    for events in _batches(source, damage, beside):
+        columns.add(events)
+    if columns.read_events == 0 and damage.lost_events:
+        raise TraceUnreadable(f"{path}: none of its events can be read. Record it again.")
+    trace = columns.finish()
+    return replace(
+        trace,
+        rank=beside.rank,
+        world_size=beside.world_size,
+        device_names=beside.device_names,
+        warnings=(*source.warnings, *words(damage, columns.read_events), *columns.warnings()),
+    )
+
+
+class Beside:
+    """What a trace says beside its events; it may come before or after them."""
+
+    def __init__(self) -> None:
+        self.rank: int | None = None
+        self.world_size: int | None = None
+        self.device_names: dict[int, str] = {}
+
+    def take(self, found: Any) -> None:
+        if not isinstance(found, dict):
+            return
+        distributed = found.get("distributedInfo")
+        if isinstance(distributed, dict):
+            self.rank = _optional(distributed.get("rank"))
+            self.world_size = _optional(distributed.get("world_size"))
+        devices = found.get("deviceProperties")
+        for device in devices if isinstance(devices, list) else []:
+            if isinstance(device, dict) and isinstance(device.get("name"), str):
+                self.device_names[whole(device.get("id"), 0)] = device["name"]
+
+
+def _optional(value: Any) -> int | None:
+    number = whole(value, -1)
+    return None if number < 0 else number
+
+
+def _batches(source: Source, damage: Damage, beside: Beside) -> Iterator[list[Event]]:
+    pieces = source.pieces()
+    buffer, is_object = _begin(source.path, pieces, damage, beside)
+    separator = _separator(buffer)
+    for piece in pieces:
+        buffer += piece
+        if len(buffer) < BATCH_BYTES:
+            continue
+        if not separator:
+            separator = _separator(buffer)
+        cut = buffer.rfind(separator) if separator else -1
+        if cut > 0:
+            events = _decoded(b"[" + buffer[: cut + 1] + b"]", damage)
+            if events is not None:
+                yield events
+                buffer = buffer[buffer.index(b"{", cut + 1) :]
+                continue
+        elif len(buffer) < LARGEST_EVENT_BYTES:
+            continue
+        text = buffer.decode("utf-8", "surrogateescape")
+        events, used, ended = salvaged(_readable(text, damage), False, damage)
+        yield events
+        rest = text[used:].encode("utf-8", "surrogateescape")
+        if ended:
+            yield from _after_the_end(rest + b"".join(pieces), damage, beside)
+            return
+        if len(rest) > LARGEST_EVENT_BYTES:
+            damage.lost_events += 1
+            rest = rest[-PIECE:] if (PIECE := 2**16) else rest
+        buffer = rest
+    yield from _last(buffer, is_object, damage, beside)
+
+
+def _readable(text: str, damage: Damage) -> str:
+    """The text without bytes that are no text. It stays as long as it was."""
+    if not text.isascii() and any("\udc80" <= sign <= "\udcff" for sign in set(text)):
+        damage.mended.add("bytes that are no text")
+        return re.sub("[\udc80-\udcff]", "\ufffd", text)
+    return text
+
+
+def _begin(path: Path, pieces: Iterator[bytes], damage: Damage, beside: Beside) -> tuple[bytes, bool]:
+    """Read up to the first event. Returns what follows, and whether the events are in an object."""
+    head = b""
+    for piece in pieces:
+        head += piece
+        if head.lstrip()[:1] == b"[":
+            return head.lstrip()[1:], False
+        if found := LIST.search(head, max(0, len(head) - len(piece) - 64)):
+            beside.take(_object(head[: found.start()], damage))
+            return head[found.end() :], True
+        if len(head) > LARGEST_HEAD_BYTES:
+            break
+    found = ANY_EVENT.search(head)
+    if found and re.search(rb'"ph"\s*:\s*"X"', head) and re.search(rb'"ts"\s*:', head):
+        # The begin of the file is lost, or its events stand there without a list around them.
+        damage.headless = True
+        return head[found.start() :], False
+    raise TraceUnreadable(_no_trace(path, head))
+
+
+def _no_trace(path: Path, head: bytes) -> str:
+    expected = "A PyTorch trace comes from export_chrome_trace() or tensorboard_trace_handler()."
+    text = head.strip(b" \t\r\n\0")
+    if not text:
+        return f"{path} is empty. {expected}"
+    if text[:1] == b"<":
+        return f"{path} is a web page, no trace: perhaps the download asked for a login. {expected}"
+    if len(head) <= LARGEST_HEAD_BYTES:
+        try:
+            found = json.loads(head)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            if isinstance(found, dict) and "traceEvents" in found:
+                return f"{path} has no events: its traceEvents are no list. Record it again."
+            return f"{path} is JSON, but not a trace: it has no traceEvents. {expected}"
+    if text[:1] == b"{":
+        return f"{path} ends, or is damaged, before its first event. Record it again."
+    return f"{path} is no JSON. {expected}"
+
+
+def _object(head: bytes, damage: Damage) -> Any:
+    """What stands before the events."""
+    text = head.decode("utf-8", "replace").rstrip().removesuffix(",")
+    for attempt in (text, mend(text, damage) if text else ""):
+        try:
+            return json.loads(attempt + "}", strict=False)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _separator(buffer: bytes) -> bytes:
+    """What stands between two events of this file, up to the key with which most of them begin."""
+    found = Counter(BETWEEN.findall(buffer, 0, SAMPLE_BYTES))
+    return found.most_common(1)[0][0] if found else b""
+
+
+def _decoded(batch: bytes, damage: Damage) -> list[Event] | None:
+    """The events of a whole list, or None where it is no JSON even after repair."""
+    for _ in range(2):
+        try:
+            return EVENTS.decode(batch)
+        except msgspec.ValidationError:
+            if (events := _one_by_one(batch, damage)) is not None:
+                return events
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        mended = _mended(batch, damage)
+        if mended == batch:
+            return None
+        batch = mended
+    return None
+
+
+def _mended(batch: bytes, damage: Damage) -> bytes:
+    text = batch.decode("utf-8", "surrogateescape")
+    trial = Damage()
+    mended = mend(_readable(text, trial), trial).encode("utf-8", "replace")
+    try:
+        RAW_EVENTS.decode(mended)
+    except (msgspec.DecodeError, RecursionError):
+        return batch  # what else is wrong shows event by event, and only what is repaired there counts as repaired
+    damage.mended |= trial.mended
+    return mended
+
+
+def _one_by_one(batch: bytes, damage: Damage) -> list[Event] | None:
+    """The events of a list in which some have other types than they should."""
+    try:
+        raws = RAW_EVENTS.decode(batch)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    events, lost = [], 0
+    for raw in raws:
+        try:
+            events.append(EVENT.decode(raw))
+        except msgspec.ValidationError:
+            event = lenient(msgspec.json.decode(raw))
+            if event is None:
+                lost += 1
+            else:
+                events.append(event)
+        except (msgspec.DecodeError, RecursionError):
+            lost += 1
+    damage.lost_events += lost
+    return events
+
+
+def _last(buffer: bytes, is_object: bool, damage: Damage, beside: Beside) -> Iterator[list[Event]]:
+    """The last events, and what else the file says after them."""
+    if not is_object and not damage.headless:
+        events = _decoded(b"[" + buffer, damage)
+        if events is not None:
+            yield events
+            return
+    elif is_object:
+        try:
+            rest = REST.decode(b'{"traceEvents":[' + buffer)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        else:
+            for key in ("distributedInfo", "deviceProperties"):
+                if (raw := getattr(rest, key)) is not None:
+                    beside.take({key: msgspec.json.decode(raw)})
+            yield rest.traceEvents
+            return
+    text = _readable(buffer.decode("utf-8", "surrogateescape"), damage)
+    events, used, ended = salvaged(text, True, damage)
+    yield events
+    if ended:
+        yield from _after_the_end(text[used:].encode("utf-8", "replace"), damage, beside)
+    elif not damage.headless:
+        damage.cut_short = True
+
+
+def _after_the_end(rest: bytes, damage: Damage, beside: Beside) -> Iterator[list[Event]]:
+    """What stands after the list of events."""
+    text = mend(rest.decode("utf-8", "replace"), Damage()).lstrip(" \t\r\n,")
+    if not text.startswith("}"):
+        try:
+            found, end = PARSER.raw_decode("{" + text)
+        except (ValueError, RecursionError):
+            damage.trailing = True
+            return
+        beside.take(found)
+        text = text[end - 1 :]
+    if BEGIN.search(text):
+        damage.trailing = True
+    yield []

@@ -1,0 +1,158 @@
+"""Mends the text of damaged traces, as far as the damage is one that is known from real files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lab.trace.schema import Event, lenient
+
+# Where an event begins: `{` and one of the keys that events have. Inside a string each quote would have a backslash.
+BEGIN = re.compile(r'\{\s*"(?:ph|name|cat|ts|pid|tid|args|dur|id|bp|s)"\s*:')
+ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+NO_VALUE = re.compile(r":(\s*)(?=[,}])")
+NOT_A_VALUE = re.compile(
+    r"(?<=[:\[,])(\s*)(?:N/A|[-+]?(?:nan(?:\(\w*\))?|inf(?:inity)?|1\.#\w+)|None|undefined)(?=\s*[,}\]])", re.IGNORECASE
+)
+COMMAS = re.compile(r",(?:\s*,)+")
+LAST_COMMA = re.compile(r",(\s*[}\]])")
+FIELD = {
+    name: re.compile(rf'"{name}"\s*:\s*("?)(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\1\s*[,}}]')
+    for name in ("ts", "dur", "pid", "tid", "correlation", "device", "stream", "bytes")
+}
+PHASE = re.compile(r'"ph"\s*:\s*"(\w)"')
+CATEGORY = re.compile(r'"cat"\s*:\s*"(\w+)"')
+NAME = re.compile(r'"name"\s*:\s*"(.*?)"\s*(?:,\s*"(?:ph|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:|\})', re.DOTALL)
+
+PARSER = json.JSONDecoder(strict=False)
+
+
+@dataclass
+class Damage:
+    """What was found wrong with a file while it was read."""
+
+    mended: set[str] = field(default_factory=set)  # kinds of damage whose events were read nevertheless
+    lost_events: int = 0
+    cut_short: bool = False
+    trailing: bool = False  # something follows the end of the trace
+    headless: bool = False  # the file doesn't begin where a trace begins
+
+
+def mend(text: str, damage: Damage) -> str:
+    """The text with each known kind of damage repaired. Sound text comes back as it is."""
+    for what, pattern, replacement in (
+        ("control characters", CONTROL, " "),
+        ("missing values", NO_VALUE, r":\1null"),
+        ("values that are no numbers (NaN, N/A, inf)", NOT_A_VALUE, r"\1null"),
+        ("superfluous commas", COMMAS, ","),
+        ("superfluous commas", LAST_COMMA, r"\1"),
+    ):
+        mended = pattern.sub(replacement, text)
+        if mended != text and (pattern is not CONTROL or mended.split() != text.split()):
+            damage.mended.add(what)
+        text = mended
+    mended = ESCAPE.sub(lambda found: found[0] if found[1] else r"\\", text)
+    if mended != text:
+        damage.mended.add("backslashes that escape nothing")
+    return mended
+
+
+def salvaged(text: str, final: bool, damage: Damage) -> tuple[list[Event], int, bool]:
+    """What can be read of the text of a list of events, one by one, going on at the next event after each damage.
+
+    Returns the events, up to where the text was used, and whether the list ended there. What is left unused, unless
+    the text is final, may be the begin of an event whose end comes later.
+    """
+    events: list[Event] = []
+    at = 0
+    while True:
+        at = _skip(text, at)
+        if at >= len(text):
+            return events, at, False
+        if text[at] == "]" and not _goes_on(text, at):
+            return events, at + 1, True
+        try:
+            found, end = PARSER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            following = BEGIN.search(text, at + 1)
+            if following is None and not final:
+                return events, at, False
+            end = following.start() if following else len(text)
+            event, closed = _from_piece(text[at:end], damage)
+            if not following and event is None and not closed:
+                damage.cut_short = True
+        else:
+            event = lenient(found)
+        if event is not None:
+            events.append(event)
+        else:
+            damage.lost_events += 1
+        at = end
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n,":
+        at += 1
+    return at
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Whether events follow a bracket that seemed to close the list."""
+    return BEGIN.match(text, _skip(text, at + 1)) is not None
+
+
+def _from_piece(piece: str, damage: Damage) -> tuple[Event | None, bool]:
+    """An event from damaged text that holds one, and whether the text has its end."""
+    piece = piece.rstrip(" \t\r\n,")
+    closed = piece.endswith(("}", "]"))
+    mended = mend(piece, damage)
+    try:
+        found, _ = PARSER.raw_decode(mended)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return lenient(found), True
+    # What is cut off in the middle of an event may have lost the end of a number.
+    if not closed:
+        return None, False
+    event = _from_fields(mended)
+    if event is not None:
+        damage.mended.add("events whose text is broken, for example by a quote inside a name")
+    return event, True
+
+
+def _from_fields(piece: str) -> Event | None:
+    """An event of which only the fields are looked for, whatever lies between them."""
+    numbers = {name: pattern.search(piece) for name, pattern in FIELD.items()}
+    phase, category, name = PHASE.search(piece), CATEGORY.search(piece), NAME.search(piece)
+    if not (phase and name and numbers["ts"]):
+        return None
+    values = {key: float(found[2]) for key, found in numbers.items() if found}
+    return lenient(
+        {
+            "ph": phase[1],
+            "cat": category[1] if category else "",
+            "name": name[1],
+            "args": {key: values[key] for key in ("correlation", "device", "stream", "bytes") if key in values},
+            **{key: values[key] for key in ("ts", "dur") if key in values},
+            **{key: int(values[key]) for key in ("pid", "tid") if key in values},
+        }
+    )
+
+
+def words(damage: Damage, read_events: int) -> Iterator[str]:
+    """The warnings that a damage deserves."""
+    if damage.headless:
+        yield "The file doesn't begin like a trace: what was before its first event is lost."
+    if damage.cut_short:
+        yield "The file is cut short: what came after the last whole event is lost."
+    if damage.mended:
+        yield f"The file is damaged and was repaired: {', '.join(sorted(damage.mended))}."
+    if damage.lost_events:
+        total = read_events + damage.lost_events
+        yield f"{damage.lost_events} of about {total} events couldn't be read and are left out."
+    if damage.trailing:
+        yield "Something follows the end of the trace; it was ignored."
