@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -55,7 +54,9 @@ CATEGORIES = {
     "user_annotation": Kind.ANNOTATION,
     **dict.fromkeys(("python_function", "python"), Kind.PYTHON),
 }
-COLLECTIVE = re.compile(r"nccl|rccl|hccl|\boneccl|ccl_kernel|c10d::|shm_broadcast|cross_device_reduce|all_?reduce", re.I)
+COLLECTIVE = re.compile(
+    r"nccl|rccl|hccl|\boneccl|ccl_kernel|c10d::|shm_broadcast|cross_device_reduce|all_?reduce", re.I
+)
 COPY_KERNEL = re.compile(r"^__amd_rocclr_copy|^mem(cpy|ory copy)|^copybuffer", re.I)
 LOADER = re.compile(r"^enumerate\((?:DataLoader|DataPipe)\)#|torch/utils/data/dataloader\.py\(\d+\): __next__$")
 STEP = re.compile(r"^ProfilerStep#\d+$")
@@ -184,7 +185,9 @@ class Columns:
                         for each, event in zip(arguments, timed, strict=True)
                     ],
                     np.int64,
-                ).clip(-1, 2**31 - 1).astype(np.int32),
+                )
+                .clip(-1, 2**31 - 1)
+                .astype(np.int32),
                 np.array([streams.setdefault(each.stream, len(streams)) for each in arguments], np.int32),
                 np.array([each.bytes for each in arguments], np.int64),
             )
@@ -251,6 +254,3 @@ class Columns:
         ]
 
 
-def finite(value: float) -> float:
-    """The value, or nothing where it isn't a number."""
-    return value if math.isfinite(value) else 0.0

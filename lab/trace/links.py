@@ -11,6 +11,7 @@ from lab.trace.events import CALLS, DEVICE, Flags, Ints, Trace
 
 # A launch that seems to come so long after its kernel isn't its launch. A few microseconds are the clocks' skew.
 LARGEST_SKEW_NS = 1_000_000
+LONG_AGO_NS = -(2**60)
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Work:
     index: npt.NDArray[np.intp]
     begin_ns: Ints
     end_ns: Ints
-    linked: Flags
-    launch: npt.NDArray[np.intp]  # the event that launched it; -1 without a link
+    linked: Flags  # whether it is known when it was launched
+    launch: npt.NDArray[np.intp]  # the event that launched it; -1 where none was recorded
     launch_begin_ns: Ints
     launch_end_ns: Ints
     clipped_ns: int  # time beyond the next work of the same stream, which can't be true
@@ -51,20 +52,27 @@ def device_work(trace: Trace) -> Work:
         found = (numbers[at] == correlation) & (correlation > 0)
         found &= trace.begin_ns[calls[at]] <= begin + LARGEST_SKEW_NS
         launch[found] = calls[at][found]
-    linked = launch >= 0
+    recorded = launch >= 0
+    # What began before the first recorded launch, or has a lower number, was launched before the recording began.
+    early = np.zeros(len(index), bool)
+    if recorded.any():
+        early = (begin < trace.begin_ns[launch[recorded]].min()) | ((correlation > 0) & (correlation < numbers[0]))
+        early &= ~recorded
     return Work(
         index,
         begin,
         end,
-        linked,
+        recorded | early,
         launch,
-        np.where(linked, trace.begin_ns[launch], 0),
-        np.where(linked, trace.end_ns[launch], 0),
+        np.where(recorded, trace.begin_ns[launch], LONG_AGO_NS),
+        np.where(recorded, trace.end_ns[launch], LONG_AGO_NS),
         clipped_ns,
     )
 
 
-def _without_overflow(trace: Trace, index: npt.NDArray[np.intp], begin: Ints, end: Ints, correlation: Ints) -> tuple[Ints, int]:
+def _without_overflow(
+    trace: Trace, index: npt.NDArray[np.intp], begin: Ints, end: Ints, correlation: Ints
+) -> tuple[Ints, int]:
     """End work where the next one on its stream begins, if it seems to outlast even that one.
 
     A stream does one thing after another. Only the nodes of one graph, which share a launch, may lie side by side.

@@ -79,7 +79,7 @@ def _steps(trace: Trace, work: Work) -> tuple[Ints, Ints, Source, int | None]:
         main = _busiest(trace, marks)
         marks &= trace.thread == main
         return trace.begin_ns[marks], trace.end_ns[marks], "profiler", main
-    launching = work.launch[work.linked]
+    launching = work.launch[work.launch >= 0]
     optimizers = _named(trace, OPTIMIZER) & trace.of(Kind.ANNOTATION, Kind.OPERATOR)
     if optimizers.any():
         main = _busiest(trace, optimizers)

@@ -1,0 +1,241 @@
+"""Says what a program waited for, from its trace: the verdict with its evidence, or why there can't be one."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lab.trace.attribute import DeviceTime, Host, Idle, device_times
+from lab.trace.errors import TraceUnreadable
+from lab.trace.events import Kind, Trace
+from lab.trace.evidence import CAUSES, evidence, idles_of
+from lab.trace.intervals import clipped
+from lab.trace.links import Work, device_work
+from lab.trace.read import read
+from lab.trace.source import Progress
+from lab.trace.steps import Window, window
+from lab.trace.verdict import BOTTLENECKS, Bottleneck, Diagnosis, DeviceSplit, Part, Steps, Verdict
+from lab.trace.words import again_with, reason_for_nothing, summary
+
+BOTTLENECK_SHARE = 0.10
+MENTIONED_SHARE = 0.05
+BUSY_SHARE = 0.75  # nothing takes a tenth, and the device computes for most of the time: that is what limits
+QUIET_SHARE = 0.01  # a device that is busy for so small a part of the busiest one's time has no say
+SHORTEST_SPAN_NS = 1_000_000
+COLD_CALLS = 2
+ENOUGH_STEPS = 3
+
+
+def diagnose(path_or_profiler: Any, progress: Progress | None = None) -> Diagnosis:
+    """What the GPU waited for, by a trace file or a finished torch.profiler.profile.
+
+    Raises TraceUnreadable where there is no trace to be read.
+    """
+    if isinstance(path_or_profiler, (str, Path)):
+        return diagnose_trace(read(path_or_profiler, progress), str(path_or_profiler))
+    export: Callable[[str], None] | None = getattr(path_or_profiler, "export_chrome_trace", None)
+    if export is None:
+        raise TypeError(
+            f"diagnose() takes the path of a trace or a finished torch.profiler.profile, not {path_or_profiler!r}."
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "trace.json"
+        try:
+            export(str(file))
+        except (RuntimeError, AssertionError) as error:
+            raise TraceUnreadable(
+                f"the profiler has no trace to give: {error}. Its trace can be taken only once, after it has ended: "
+                "if a handler wrote it to a file, give the path of that file."
+            ) from error
+        return diagnose_trace(read(file, progress), "profiler")
+
+
+def diagnose_trace(trace: Trace, name: str) -> Diagnosis:
+    """What the GPU waited for, by the events of a trace."""
+    work = device_work(trace)
+    if not len(work):
+        return _without_device(trace, name)
+    examined = window(trace, work)
+    times = device_times(trace, work, examined)
+    splits = tuple(_split(trace, examined, time) for time in times)
+    warnings = [*trace.warnings, *examined.notes, *_warnings(trace, work, examined)]
+    loud = _with_a_say(times)
+    if len(loud) < len(times):
+        quiet = ", ".join(str(time.device) for time in times if time not in loud)
+        warnings.append(f"Hardly anything ran on device {quiet}: it has no say in the verdict.")
+    kept = tuple(split for split in splits if split.device in {time.device for time in loud})
+    found = Diagnosis(
+        file=name,
+        verdict=Verdict("none", 0.0, "", None),
+        steps=Steps(examined.steps, _us(examined.median_step_ns)),
+        window_us=examined.length_ns / 1000,
+        devices=kept,
+        warnings=tuple(warnings),
+        rank=trace.rank,
+        world_size=trace.world_size,
+    )
+    parts = _parts(found)
+    bottleneck = _largest(parts, found)
+    host = Host(trace, work, examined)
+    reason = _why_not(trace, work, examined, loud, bottleneck)
+    if reason:
+        bottleneck = "unknown"
+    share = 0.0 if bottleneck == "none" else found.share_of(bottleneck)
+    saves = None if bottleneck == "unknown" else _saves(found, host, examined, loud, bottleneck)
+    shown = evidence(trace, work, examined, host, loud, bottleneck)
+    verdict = Verdict(bottleneck, share, "", saves)
+    verdict = replace(verdict, summary=summary(verdict, found, shown, reason))
+    return replace(
+        found,
+        verdict=verdict,
+        devices=splits,
+        parts=tuple(part for part in parts if part.share >= MENTIONED_SHARE),
+        evidence=shown,
+        record_better=tuple(again_with(trace, work, examined, bottleneck)),
+        collective_us_per_step=_collective_us(trace, work, examined),
+    )
+
+
+def _without_device(trace: Trace, name: str) -> Diagnosis:
+    steps = trace.of(Kind.STEP)
+    lasts = (trace.end_ns - trace.begin_ns)[steps]
+    verdict = Verdict("unknown", 0.0, reason_for_nothing(trace), None)
+    return Diagnosis(
+        file=name,
+        verdict=verdict,
+        steps=Steps(len(lasts), _us(float(np.median(lasts))) if len(lasts) else None),
+        window_us=float(trace.end_ns[steps].max() - trace.begin_ns[steps].min()) / 1000 if len(lasts) else 0.0,
+        devices=(),
+        warnings=trace.warnings,
+        record_better=tuple(again_with(trace, None, None, "unknown")),
+        rank=trace.rank,
+        world_size=trace.world_size,
+    )
+
+
+def _us(ns: float | None) -> float | None:
+    return None if ns is None else ns / 1000
+
+
+def _split(trace: Trace, examined: Window, time: DeviceTime) -> DeviceSplit:
+    idle = dict.fromkeys(CAUSES.values(), 0)
+    for each, cause in CAUSES.items():
+        idle[cause] += time.idle_spans(each).total
+    busy = time.compute_ns, time.communication_ns, time.copies_ns
+    return DeviceSplit(
+        device=time.device,
+        name=trace.device_names.get(time.device, ""),
+        window_us=examined.length_ns / 1000,
+        compute_us=time.compute_ns / 1000,
+        communication_us=time.communication_ns / 1000,
+        copies_us=time.copies_ns / 1000,
+        idle_us=(examined.length_ns - sum(busy)) / 1000,
+        idle={cause: ns / 1000 for cause, ns in idle.items() if ns},
+    )
+
+
+def _with_a_say(times: list[DeviceTime]) -> list[DeviceTime]:
+    most = max((time.busy.total for time in times), default=0)
+    return [time for time in times if time.busy.total >= QUIET_SHARE * most]
+
+
+def _parts(found: Diagnosis) -> list[Part]:
+    """All causes with a share, the largest first."""
+    shares = [(found.share_of(each), each) for each in BOTTLENECKS]
+    return [
+        Part(each, share, share * found.window_us / found.steps.count if found.steps.count else None)
+        for share, each in sorted(shares, key=lambda pair: (-pair[0], pair[1]))
+        if share > 0
+    ]
+
+
+def _largest(parts: list[Part], found: Diagnosis) -> Bottleneck:
+    for part in parts:
+        if part.bottleneck != "compute" and part.share >= BOTTLENECK_SHARE:
+            return part.bottleneck
+    return "compute" if found.share_of("compute") >= BUSY_SHARE else "none"
+
+
+def _saves(
+    found: Diagnosis, host: Host, examined: Window, times: list[DeviceTime], bottleneck: Bottleneck
+) -> float | None:
+    """What a step would be shorter by, at most, if this cause were gone."""
+    if not found.steps.count:
+        return None
+    saves = found.share_of(bottleneck) * found.window_us
+    if bottleneck == "sync":
+        # Without waiting, host and device work side by side: the slower of the two is what is left.
+        host_ns = examined.length_ns - clipped(host.blocking, examined.begin_ns, examined.end_ns).total
+        busy_ns = max(time.busy.total for time in times)
+        saves = min(saves, (examined.length_ns - max(host_ns, busy_ns)) / 1000)
+    return saves / found.steps.count
+
+
+def _why_not(
+    trace: Trace, work: Work, examined: Window, times: list[DeviceTime], bottleneck: Bottleneck
+) -> str | None:
+    """Why the trace doesn't allow this verdict, if it doesn't."""
+    if not times or not examined.length_ns:
+        return "nothing ran on the GPU within the recorded steps"
+    if bottleneck == "unknown":
+        if not Host(trace, work, examined).recorded:
+            return "the trace has what the GPU did, but not what the CPU did, so nothing tells what the GPU waited for"
+        unlinked = float((~work.linked).mean())
+        return (
+            f"for {unlinked:.0%} of the GPU's work the trace doesn't say when it was launched, "
+            "so nothing tells what the GPU waited for"
+        )
+    if examined.steps < ENOUGH_STEPS:
+        span = int(work.end_ns.max() - work.begin_ns.min())
+        if span < SHORTEST_SPAN_NS:
+            return f"the GPU's work in the trace spans only {span / 1000:.3g} µs, too little to speak of a bottleneck"
+        if examined.steps < 2 and bottleneck in ("launch", "allocator"):
+            cold = max(_in_few_calls(time, bottleneck) for time in times)
+            if cold > 0.5:
+                return (
+                    f"{cold:.0%} of the idle time lies in one or two calls of the runtime, as in a program that has "
+                    "just started: nothing warm was recorded"
+                )
+    return None
+
+
+def _in_few_calls(time: DeviceTime, bottleneck: Bottleneck) -> float:
+    """How much of this cause's time lies in the few longest calls."""
+    spans = time.idle_spans(Idle.CALL, Idle.ALLOCATING)
+    longest = np.sort(spans.end - spans.begin)[-COLD_CALLS:].sum()
+    return float(longest) / max(time.idle_spans(*idles_of(bottleneck)).total, 1)
+
+
+def _warnings(trace: Trace, work: Work, examined: Window) -> list[str]:
+    warnings = []
+    if examined.source == "device":
+        warnings.append("The trace has no steps: the time from the first to the last work of the GPU is examined.")
+    elif examined.source != "profiler":
+        by = {"optimizer": "calls of the optimizer", "loader": "calls of the DataLoader"}[examined.source]
+        warnings.append(f"The trace has no steps of the profiler: they are told by the {by}.")
+    if 0 < examined.steps < ENOUGH_STEPS:
+        only = "one step" if examined.steps == 1 else f"{examined.steps} steps"
+        warnings.append(f"Only {only}: whether others are like that, the trace can't tell.")
+    unlinked = float((~work.linked).mean())
+    if unlinked > MENTIONED_SHARE:
+        warnings.append(f"For {unlinked:.0%} of the GPU's work the trace doesn't say when it was launched.")
+    if work.clipped_ns > MENTIONED_SHARE * examined.length_ns:
+        warnings.append("Some of the GPU's work seems to last beyond the next on its stream; it was cut there.")
+    return warnings
+
+
+def _collective_us(trace: Trace, work: Work, examined: Window) -> float | None:
+    """How long the collective kernels last per step, which includes waiting for the other ranks."""
+    chosen = (
+        (trace.kind[work.index] == Kind.COMMUNICATION)
+        & (work.begin_ns >= examined.begin_ns)
+        & (work.begin_ns < examined.end_ns)
+    )
+    if not chosen.any():
+        return None
+    return float((work.end_ns - work.begin_ns)[chosen].sum()) / 1000 / max(examined.steps, 1)

@@ -1,0 +1,83 @@
+"""The sentences of a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.trace.events import Kind, Trace
+from lab.trace.links import Work
+from lab.trace.steps import Window
+from lab.trace.verdict import Bottleneck, Diagnosis, Evidence, Verdict
+
+WAITED: dict[Bottleneck, str] = {
+    "input": "the GPU was idle because the next batch wasn't there yet",
+    "launch": "the GPU was idle because the CPU was still busy launching its next kernel",
+    "sync": "the GPU was idle because the CPU had waited for it and only then launched more",
+    "copies": "the GPU did nothing but wait for copies between host and device",
+    "communication": "the GPU did nothing but communicate with other GPUs, or wait for them",
+    "allocator": "the GPU was idle while memory was taken from it or given back",
+    "device_wait": "the GPU was idle although its next work was launched: it waited for another stream or device",
+    "python": "the GPU was idle while the CPU worked on something else than launching",
+}
+
+
+def summary(verdict: Verdict, found: Diagnosis, shown: Evidence, reason: str | None) -> str:
+    """The verdict in a sentence."""
+    share = f"{verdict.share:.0%}"
+    if verdict.bottleneck == "unknown":
+        return f"I can't tell: {reason}."
+    if verdict.bottleneck == "none":
+        return "No single cause takes a tenth of the time: there is no bottleneck to remove."
+    if verdict.bottleneck == "compute":
+        return f"The GPU is busy computing for {share} of the time: only less, or cheaper, computation makes it faster."
+    by = ""
+    if verdict.bottleneck == "sync" and shown.calls:
+        by = f" ({shown.calls[0].name})"
+    lost = ""
+    if verdict.saves_at_most_us_per_step is not None:
+        step = found.window_us / found.steps.count
+        lost = f", {duration(verdict.share * step)} of {duration(step)} per step"
+    return f"For {share} of the time{lost}, {WAITED[verdict.bottleneck]}{by}."
+
+
+def duration(us: float) -> str:
+    """A duration as people read it."""
+    for unit, size in (("s", 1e6), ("ms", 1e3)):
+        if us >= size:
+            return f"{us / size:.3g} {unit}" if us < size * 1000 else f"{us / size:.0f} {unit}"
+    return f"{us:.3g} µs"
+
+
+def reason_for_nothing(trace: Trace) -> str:
+    """Why there is no verdict where the trace has nothing of a GPU."""
+    if not len(trace):
+        return "I can't tell: the trace has no events with a time."
+    return "I can't tell: the trace has nothing of a GPU, so nothing in it says what a GPU waited for."
+
+
+def again_with(trace: Trace, work: Work | None, examined: Window | None, bottleneck: Bottleneck) -> Iterator[str]:
+    """How to record a trace that tells more."""
+    stacks = bool(trace.of(Kind.PYTHON).any())
+    if work is None or examined is None:
+        yield (
+            "Record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]), "
+            "or without activities, which records whatever there is."
+        )
+        return
+    host = bool(trace.of(Kind.OPERATOR, Kind.ANNOTATION, Kind.PYTHON, Kind.LOADER, Kind.STEP).any())
+    if not host:
+        yield "Record the CPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])."
+    if examined.source != "profiler" or examined.steps < 3:
+        yield (
+            "Record several warm steps: schedule=torch.profiler.schedule(wait=1, warmup=2, active=5), "
+            "and prof.step() at the end of each step."
+        )
+    if bottleneck == "python" and not stacks:
+        yield "with_stack=True names the Python functions in which the time is spent."
+    if bottleneck == "input" and not stacks:
+        yield (
+            "num_workers=0 and with_stack=True, for one recording, name the function that makes a batch expensive: "
+            "what workers do isn't in a trace."
+        )
+    if bottleneck in ("python", "launch") and stacks:
+        yield "with_stack=True makes the CPU slower: record once without it to see how large the share really is."
