@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from course import diagnose
 from course.names import WrongUsage
 
 if TYPE_CHECKING:
@@ -166,6 +167,8 @@ name, every exercise once it is saved. A file that is saved again while it is ch
     command.add_argument("--poll", action="store_true", help="look at the files instead of asking the system")
     command.add_argument("--json", action="store_true", help="print one JSON object a line for each verdict")
     command.set_defaults(do=_watch, parser=command)
+
+    diagnose.add_command(commands)
 
     command = commands.add_parser("doctor", help="examine the installation and say what to do about each problem")
     command.add_argument("--json", action="store_true", help="print JSON")

@@ -51,7 +51,7 @@ class Ink:
     def text(self, text: str) -> str:
         """Text without a colour of its own, with signs that the stream can take."""
         if self._plain:
-            text = text.translate(str.maketrans("✓✗◐○→│", "+x~o>|"))
+            text = text.translate(str.maketrans("✓✗◐○→│µ█…", "+x~o>|u#~"))
             text = text.encode("ascii", "replace").decode()
         return text
 

@@ -83,11 +83,12 @@ def _device_time(trace: Trace, work: Work, window: Window, device: int, host: Ho
         for kind in (Kind.COMPUTE, Kind.COMMUNICATION, Kind.COPY)
     ]
     begin, end, what = layered(whole, layers)
-    parts = [int((end[what == each] - begin[what == each]).sum()) for each in range(len(layers))]
+    compute, communication, copies = (int((end - begin)[what == each].sum()) for each in range(len(layers)))
     busy = union(begin[what >= 0], end[what >= 0])
     gaps = Spans(begin[what == -1], end[what == -1])
     following = _next_work(work, ours, gaps.end)
-    return DeviceTime(device, *parts, busy, gaps, following, *host.blamed(work, gaps, following))
+    blamed = host.blamed(work, gaps, following)
+    return DeviceTime(device, compute, communication, copies, busy, gaps, following, *blamed)
 
 
 def _next_work(work: Work, ours: Indexes, at: Ints) -> Indexes:
@@ -155,9 +156,7 @@ class Host:
         found = index[alone & lasting & (trace.kind[index] == Kind.OPERATOR)]
         return union(trace.begin_ns[found], trace.end_ns[found])
 
-    def blamed(
-        self, work: Work, gaps: Spans, following: Indexes
-    ) -> tuple[Indexes, Ints, Ints, npt.NDArray[np.int8]]:
+    def blamed(self, work: Work, gaps: Spans, following: Indexes) -> tuple[Indexes, Ints, Ints, npt.NDArray[np.int8]]:
         """The call that drained the device before each gap; and the gaps in segments, with what each waited for."""
         ended = following >= 0
         linked = ended & work.linked[following]

@@ -19,7 +19,7 @@ from lab.trace.links import Work, device_work
 from lab.trace.read import read
 from lab.trace.source import Progress
 from lab.trace.steps import Window, window
-from lab.trace.verdict import BOTTLENECKS, Bottleneck, Diagnosis, DeviceSplit, Part, Steps, Verdict
+from lab.trace.verdict import BOTTLENECKS, Bottleneck, DeviceSplit, Diagnosis, Part, Steps, Verdict
 from lab.trace.words import again_with, reason_for_nothing, summary
 
 BOTTLENECK_SHARE = 0.10
@@ -176,9 +176,7 @@ def _saves(
     return saves / found.steps.count
 
 
-def _why_not(
-    trace: Trace, work: Work, examined: Window, times: list[DeviceTime], bottleneck: Bottleneck
-) -> str | None:
+def _why_not(trace: Trace, work: Work, examined: Window, times: list[DeviceTime], bottleneck: Bottleneck) -> str | None:
     """Why the trace doesn't allow this verdict, if it doesn't."""
     if not times or not examined.length_ns:
         return "nothing ran on the GPU within the recorded steps"
@@ -198,8 +196,8 @@ def _why_not(
             cold = max(_in_few_calls(time, bottleneck) for time in times)
             if cold > 0.5:
                 return (
-                    f"{cold:.0%} of the idle time lies in one or two calls of the runtime, as in a program that has "
-                    "just started: nothing warm was recorded"
+                    "the GPU was idle mostly during one or two calls of the runtime, as in a program that has just "
+                    "started: nothing warm was recorded"
                 )
     return None
 
@@ -208,7 +206,7 @@ def _in_few_calls(time: DeviceTime, bottleneck: Bottleneck) -> float:
     """How much of this cause's time lies in the few longest calls."""
     spans = time.idle_spans(Idle.CALL, Idle.ALLOCATING)
     longest = np.sort(spans.end - spans.begin)[-COLD_CALLS:].sum()
-    return float(longest) / max(time.idle_spans(*idles_of(bottleneck)).total, 1)
+    return min(1.0, float(longest) / max(time.idle_spans(*idles_of(bottleneck)).total, 1))
 
 
 def _warnings(trace: Trace, work: Work, examined: Window) -> list[str]:

@@ -252,5 +252,3 @@ class Columns:
             for what, count in self.unusable.items()
             if count
         ]
-
-

@@ -22,6 +22,7 @@ BATCH_BYTES = 4 * 2**20
 SAMPLE_BYTES = 2**18
 LARGEST_HEAD_BYTES = 2**28
 LARGEST_EVENT_BYTES = 2**26
+KEPT_BYTES = 2**16  # of what seems to be an endless event
 
 LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
 BETWEEN = re.compile(rb'\}\s*,\s*\{\s*"\w+"\s*:')
@@ -106,7 +107,7 @@ def _batches(source: Source, damage: Damage, beside: Beside) -> Iterator[list[Ev
             return
         if len(rest) > LARGEST_EVENT_BYTES:
             damage.lost_events += 1
-            rest = rest[-PIECE:] if (PIECE := 2**16) else rest
+            rest = rest[-KEPT_BYTES:]
         buffer = rest
     yield from _last(buffer, is_object, damage, beside)
 

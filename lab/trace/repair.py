@@ -131,16 +131,15 @@ def _from_fields(piece: str) -> Event | None:
     if not (phase and name and numbers["ts"]):
         return None
     values = {key: float(found[2]) for key, found in numbers.items() if found}
-    return lenient(
-        {
-            "ph": phase[1],
-            "cat": category[1] if category else "",
-            "name": name[1],
-            "args": {key: values[key] for key in ("correlation", "device", "stream", "bytes") if key in values},
-            **{key: values[key] for key in ("ts", "dur") if key in values},
-            **{key: int(values[key]) for key in ("pid", "tid") if key in values},
-        }
-    )
+    found: dict[str, object] = {
+        "ph": phase[1],
+        "cat": category[1] if category else "",
+        "name": name[1],
+        "args": {key: values[key] for key in ("correlation", "device", "stream", "bytes") if key in values},
+        **{key: values[key] for key in ("ts", "dur") if key in values},
+        **{key: int(values[key]) for key in ("pid", "tid") if key in values},
+    }
+    return lenient(found)
 
 
 def words(damage: Damage, read_events: int) -> Iterator[str]:

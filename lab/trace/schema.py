@@ -1,4 +1,4 @@
-"""What is read of each event of a Chrome trace, decoded with types where the file keeps to them, leniently elsewhere."""
+"""What is read of each event of a Chrome trace: with types where the file keeps to them, leniently elsewhere."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def lenient(found: object) -> Event | None:
 
 def text(value: Any) -> str:
     if isinstance(value, str):
-        return value
+        return value.encode("utf-8", "replace").decode()  # half of a surrogate pair can't be written anywhere
     return "" if value is None or isinstance(value, (dict, list)) else str(value)
 
 

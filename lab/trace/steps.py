@@ -54,7 +54,8 @@ def window(trace: Trace, work: Work) -> Window:
     median = float(np.median(end - begin))
     if len(begin) >= 3 and end[0] - begin[0] > COLD_TIMES * median:
         notes.append(
-            f"The first recorded step took {(end[0] - begin[0]) / median:.0f} times the median: it is left out as warm-up."
+            f"The first recorded step took {(end[0] - begin[0]) / median:.0f} times the median: "
+            "it is left out as warm-up."
         )
         begin, end = begin[1:], end[1:]
     if len(begin) >= 2:

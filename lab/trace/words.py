@@ -9,6 +9,19 @@ from lab.trace.links import Work
 from lab.trace.steps import Window
 from lab.trace.verdict import Bottleneck, Diagnosis, Evidence, Verdict
 
+NAMES: dict[Bottleneck, str] = {
+    "input": "waiting for data",
+    "launch": "launching",
+    "sync": "waiting for the CPU after a synchronization",
+    "copies": "copies",
+    "communication": "communication",
+    "allocator": "taking and giving back memory",
+    "device_wait": "waiting for another stream or device",
+    "python": "other work of the CPU",
+    "compute": "computing",
+    "none": "nothing in particular",
+    "unknown": "unknown",
+}
 WAITED: dict[Bottleneck, str] = {
     "input": "the GPU was idle because the next batch wasn't there yet",
     "launch": "the GPU was idle because the CPU was still busy launching its next kernel",

@@ -1,0 +1,163 @@
+"""A diagnosis as text for a terminal or a pipe."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from course import catalog
+from course.remedies import REMEDIES
+from course.report import Ink
+from lab.trace.compare import Comparison
+from lab.trace.ranks import Ranks
+from lab.trace.verdict import Bottleneck, Cost, DeviceSplit, Diagnosis
+from lab.trace.words import NAMES, duration
+
+NAME_WIDTH = 60
+SHARE_BAR = 24
+UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a0-\U0010ffff]")
+
+
+def lines(found: Sequence[Diagnosis], comparison: Comparison | None, ranks: Ranks | None, ink: Ink) -> Iterator[str]:
+    """All that the command says."""
+    if comparison is not None:
+        yield from _comparison(found, comparison, ink)
+        return
+    for number, each in enumerate(found):
+        if number:
+            yield ""
+        yield from _diagnosis(each, ink)
+    if ranks is not None:
+        yield ""
+        yield ink.bold(f"{len(ranks.ranks)} ranks")
+        yield from _wrapped(ranks.summary, "  ")
+        for rank in ranks.ranks:
+            yield f"  rank {rank.rank}: {duration(rank.collective_us_per_step)} per step in collectives"
+
+
+def _diagnosis(found: Diagnosis, ink: Ink) -> Iterator[str]:
+    verdict = found.verdict
+    paint = {"unknown": ink.warn, "none": ink.good, "compute": ink.good}.get(verdict.bottleneck, ink.bad)
+    rank = f" (rank {found.rank})" if found.rank is not None else ""
+    share = f", {verdict.share:.0%} of the time" if verdict.bottleneck not in ("unknown", "none") else ""
+    yield f"{ink.bold(printable(found.file))}{rank}: {paint(verdict.bottleneck)}{share}"
+    yield from _wrapped(verdict.summary, "  ")
+    yield from _wrapped(saving(found), "  ")
+    if found.devices:
+        yield ""
+        steps = f"{found.steps.count} steps" if found.steps.count != 1 else "1 step"
+        median = f", half of them of at most {duration(found.steps.median_us)}" if found.steps.median_us else ""
+        yield ink.quiet(f"  {duration(found.window_us)} examined, {steps}{median}")
+    for device in found.devices:
+        yield from _device(device, ink)
+    yield from _evidence(found, ink)
+    remedy = REMEDIES[verdict.bottleneck]
+    if remedy.tries:
+        yield ink.bold("  What to try")
+        for number, each in enumerate(remedy.tries, start=1):
+            yield from _wrapped(f"{number}. {each}", "    ", hang=3)
+    yield from _wrapped(lesson_of(verdict.bottleneck), "    ")
+    for each in found.record_better:
+        yield from _wrapped(f"→ {each}", "  ", hang=2)
+    for each in found.warnings:
+        yield from _wrapped(f"! {printable(each)}", "  ", hang=2)
+
+
+def saving(found: Diagnosis) -> str:
+    """What a fix could save at most, as a sentence; nothing where that isn't known."""
+    saves = found.verdict.saves_at_most_us_per_step
+    if not saves or found.verdict.bottleneck in ("none", "compute"):
+        return ""
+    step = found.window_us / found.steps.count
+    faster = f": {step / (step - saves):.2f} times as fast" if saves < 0.99 * step else ""
+    return f"Without that a step would be shorter by at most {duration(saves)}{faster}."
+
+
+def lesson_of(bottleneck: Bottleneck) -> str:
+    """Where the course teaches what to do about it."""
+    card = REMEDIES[bottleneck].card
+    step = catalog.load().step(card)
+    return f'The card "{step.title}" ({card}) is about this.' if step is not None else ""
+
+
+def _device(device: DeviceSplit, ink: Ink) -> Iterator[str]:
+    yield f"  GPU {device.device} {ink.quiet(printable(device.name))}".rstrip()
+    rows = [
+        ("compute", device.compute_us, 0),
+        ("communication", device.communication_us, 0),
+        ("copies", device.copies_us, 0),
+        ("idle", device.idle_us, 0),
+        *((name, us, 2) for name, us in sorted(device.idle.items(), key=lambda row: -row[1])),
+    ]
+    for name, us, indent in rows:
+        share = us / device.window_us if device.window_us else 0.0
+        if indent and share < 0.001:
+            continue
+        bar = "█" * round(share * SHARE_BAR)
+        label = " " * indent + name
+        yield f"    {label:<16}{share:>7.1%}  {bar}".rstrip()
+
+
+def _evidence(found: Diagnosis, ink: Ink) -> Iterator[str]:
+    shown = found.evidence
+    if not (shown.facts or shown.gaps or shown.calls or shown.functions or shown.work):
+        return
+    yield ink.bold("  What shows it")
+    for fact in shown.facts:
+        yield from _wrapped(fact, "    ")
+    for gap in shown.gaps:
+        host = f"the CPU was in {short(gap.host)}" if gap.host else "the CPU recorded nothing"
+        ended = f", then came {short(gap.next)}" if gap.next else ""
+        yield from _wrapped(
+            f"At {duration(gap.at_us)} GPU {gap.device} was idle for {duration(gap.lasts_us)}: {host}{ended}.", "    "
+        )
+    for title, costs in (("calls", shown.calls), ("Python", shown.functions), ("GPU", shown.work)):
+        for cost in costs[:3]:
+            yield f"    {title:<7}{_cost(cost)}"
+
+
+def _cost(cost: Cost) -> str:
+    return f"{duration(cost.us):>8}  {cost.count:>6} x {short(cost.name)}"
+
+
+def _comparison(found: Sequence[Diagnosis], comparison: Comparison, ink: Ink) -> Iterator[str]:
+    before, after = found
+    paint = {True: ink.good, False: ink.bad, None: ink.warn}[comparison.helped]
+    yield paint({True: "helped", False: "didn't help", None: "no difference"}[comparison.helped])
+    yield from _wrapped(comparison.summary, "  ")
+    yield ""
+    for title, each in (("before", before), ("after", after)):
+        yield f"  {title:<7}{ink.bold(printable(each.file))}: {each.verdict.bottleneck}"
+        yield from _wrapped(each.verdict.summary, "         ")
+    if comparison.changes:
+        yield ""
+        yield ink.quiet(f"  {'':<44}{'before':>10}{'after':>10}")
+    for change in comparison.changes:
+        values = [
+            duration(value) if comparison.unit == "us_per_step" else f"{value:.1%}"
+            for value in (change.before, change.after)
+        ]
+        yield f"  {NAMES[change.bottleneck]:<44}{values[0]:>10}{values[1]:>10}"
+    for each in found:
+        for warning in each.warnings:
+            yield from _wrapped(f"! {printable(each.file)}: {printable(warning)}", "  ", hang=2)
+
+
+def short(name: str) -> str:
+    """A name that fits on a line: kernels have names of hundreds of characters."""
+    name = printable(name)
+    return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1]}…"
+
+
+def printable(text: str) -> str:
+    """Text from a file, without what a terminal would obey."""
+    return UNPRINTABLE.sub(" ", text)
+
+
+def _wrapped(text: str, indent: str, hang: int = 0) -> Iterator[str]:
+    width = max(shutil.get_terminal_size((100, 24)).columns, 40)
+    yield from textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent + " " * hang, break_on_hyphens=False
+    )

@@ -1,0 +1,100 @@
+"""Two traces of one program, before and after a change: what changed, and whether it helped."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lab.trace.verdict import BOTTLENECKS, Bottleneck, Diagnosis
+from lab.trace.words import NAMES, duration
+
+NOTICEABLE_SHARE = 0.03  # a step that differs by less is as fast as before
+MENTIONED_SHARE = 0.02
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a cause took before and after: per step, or as a share of the window where there are no steps."""
+
+    bottleneck: Bottleneck
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a change did."""
+
+    summary: str
+    helped: bool | None  # None where it made no difference, or nothing tells
+    unit: str  # of the changes: "us_per_step" or "share"
+    step_before_us: float | None
+    step_after_us: float | None
+    changes: tuple[Change, ...]  # the largest first
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def compare(before: Diagnosis, after: Diagnosis) -> Comparison:
+    """What changed from one trace to the other."""
+    step_before, step_after = _step_us(before), _step_us(after)
+    per_step = step_before is not None and step_after is not None
+    changes = sorted(
+        (
+            Change(each, _taken(before, each, step_before, per_step), _taken(after, each, step_after, per_step))
+            for each in BOTTLENECKS
+        ),
+        key=lambda change: (-abs(change.after - change.before), change.bottleneck),
+    )
+    whole = max(step_before or 0.0, step_after or 0.0) if per_step else 1.0
+    shown = tuple(change for change in changes if abs(change.after - change.before) >= MENTIONED_SHARE * whole)
+    helped = None
+    if step_before is not None and step_after is not None and step_before > 0:
+        ratio = step_after / step_before
+        helped = None if abs(ratio - 1) < NOTICEABLE_SHARE else ratio < 1
+    summary = _summary(before, after, step_before, step_after, helped, shown)
+    return Comparison(summary, helped, "us_per_step" if per_step else "share", step_before, step_after, shown)
+
+
+def _step_us(found: Diagnosis) -> float | None:
+    return found.window_us / found.steps.count if found.steps.count and found.devices else None
+
+
+def _taken(found: Diagnosis, bottleneck: Bottleneck, step_us: float | None, per_step: bool) -> float:
+    share = found.share_of(bottleneck)
+    return share * step_us if per_step and step_us is not None else share
+
+
+def _summary(
+    before: Diagnosis,
+    after: Diagnosis,
+    step_before: float | None,
+    step_after: float | None,
+    helped: bool | None,
+    changes: tuple[Change, ...],
+) -> str:
+    if step_before is None or step_after is None:
+        which = " and ".join(found.file for found in (before, after) if _step_us(found) is None)
+        return (
+            f"I can't tell whether it helped: {which} has no steps with work of a GPU, so there is nothing to compare."
+        )
+    spans = f"a step takes {duration(step_after)} instead of {duration(step_before)}"
+    if helped is None:
+        first = f"It made no difference: {spans}."
+    elif helped:
+        first = f"It helped: {spans}, {step_before / step_after:.2f} times as fast."
+    else:
+        first = f"It didn't help: {spans}, {step_after / step_before:.2f} times as long."
+    sentences = [first]
+    if changes:
+        most = changes[0]
+        name = NAMES[most.bottleneck]
+        sentences.append(
+            f"The largest change is {name}: from {duration(most.before)} to {duration(most.after)} per step."
+        )
+    was, now = before.verdict.bottleneck, after.verdict.bottleneck
+    if was != now:
+        sentences.append(f"The bottleneck was {was}, now it is {now}.")
+    return " ".join(sentences)
