@@ -49,6 +49,8 @@ def evidence(
     trace: Trace, work: Work, window: Window, host: Host, times: list[DeviceTime], cause: Bottleneck
 ) -> Evidence:
     """What shows that this is the cause."""
+    if not times:
+        return Evidence()
     spans = _largest(times, cause)
     matters = np.isin(trace.thread, host.threads)
     on_host = matters & trace.of(Kind.LOADER, Kind.OPERATOR, *CALLS)

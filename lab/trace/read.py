@@ -14,8 +14,8 @@ import msgspec
 
 from lab.trace.errors import TraceUnreadable
 from lab.trace.events import Columns, Trace
-from lab.trace.repair import BEGIN, PARSER, Damage, mend, salvaged, words
-from lab.trace.schema import Event, Rest, lenient, whole
+from lab.trace.repair import CONTROL_CHARACTERS, PARSER, Damage, mend, salvaged, words
+from lab.trace.schema import Event, RawRest, Rest, lenient, whole
 from lab.trace.source import Progress, Source
 
 BATCH_BYTES = 4 * 2**20
@@ -29,9 +29,9 @@ BETWEEN = re.compile(rb'\}\s*,\s*\{\s*"\w+"\s*:')
 ANY_EVENT = re.compile(rb'\{\s*"(?:ph|name|cat|ts|pid|tid|args|dur)"\s*:')
 
 EVENTS = msgspec.json.Decoder(list[Event])
-RAW_EVENTS = msgspec.json.Decoder(list[msgspec.Raw])
 EVENT = msgspec.json.Decoder(Event)
 REST = msgspec.json.Decoder(Rest)
+RAW_REST = msgspec.json.Decoder(RawRest)
 
 
 def read(path: str | Path, progress: Progress | None = None) -> Trace:
@@ -103,7 +103,7 @@ def _batches(source: Source, damage: Damage, beside: Beside) -> Iterator[list[Ev
         yield events
         rest = text[used:].encode("utf-8", "surrogateescape")
         if ended:
-            yield from _after_the_end(rest + b"".join(pieces), damage, beside)
+            _after_the_end(rest + b"".join(pieces), is_object, damage, beside)
             return
         if len(rest) > LARGEST_EVENT_BYTES:
             damage.lost_events += 1
@@ -180,68 +180,60 @@ def _separator(buffer: bytes) -> bytes:
 
 def _decoded(batch: bytes, damage: Damage) -> list[Event] | None:
     """The events of a whole list, or None where it is no JSON even after repair."""
-    for _ in range(2):
-        try:
-            return EVENTS.decode(batch)
-        except msgspec.ValidationError:
-            if (events := _one_by_one(batch, damage)) is not None:
-                return events
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass
-        mended = _mended(batch, damage)
-        if mended == batch:
-            return None
-        batch = mended
-    return None
+    try:
+        return EVENTS.decode(batch)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        rest = _rest(b'{"traceEvents":' + batch + b"}", damage)
+        return None if rest is None else rest.traceEvents
 
 
-def _mended(batch: bytes, damage: Damage) -> bytes:
-    text = batch.decode("utf-8", "surrogateescape")
+def _rest(text: bytes, damage: Damage) -> Rest | None:
+    """Events, and what stands beside them, of an object that is whole, or is so after repair."""
+    try:
+        return REST.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
     trial = Damage()
-    mended = mend(_readable(text, trial), trial).encode("utf-8", "replace")
-    try:
-        RAW_EVENTS.decode(mended)
-    except (msgspec.DecodeError, RecursionError):
-        return batch  # what else is wrong shows event by event, and only what is repaired there counts as repaired
-    damage.mended |= trial.mended
-    return mended
+    raw = _raw_rest(text)
+    if raw is None:
+        mended = mend(_readable(text.decode("utf-8", "surrogateescape"), trial), trial)
+        raw = _raw_rest(mended.encode("utf-8", "replace"))
+        if raw is None:
+            return None  # what is wrong shows event by event, and only what is repaired there counts as repaired
+        damage.mended |= trial.mended or {CONTROL_CHARACTERS}
+    events = []
+    for each in raw.traceEvents:
+        event = _event(each)
+        if event is None:
+            damage.lost_events += 1
+        else:
+            events.append(event)
+    return Rest(events, raw.distributedInfo, raw.deviceProperties)
 
 
-def _one_by_one(batch: bytes, damage: Damage) -> list[Event] | None:
-    """The events of a list in which some have other types than they should."""
+def _raw_rest(text: bytes) -> RawRest | None:
     try:
-        raws = RAW_EVENTS.decode(batch)
-    except (msgspec.DecodeError, RecursionError):
+        text.decode()  # what isn't looked at isn't checked for bytes that are no text
+        return RAW_REST.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    events, lost = [], 0
-    for raw in raws:
-        try:
-            events.append(EVENT.decode(raw))
-        except msgspec.ValidationError:
-            event = lenient(msgspec.json.decode(raw))
-            if event is None:
-                lost += 1
-            else:
-                events.append(event)
-        except (msgspec.DecodeError, RecursionError):
-            lost += 1
-    damage.lost_events += lost
-    return events
+
+
+def _event(raw: msgspec.Raw) -> Event | None:
+    """An event whose types may be others than they should be."""
+    try:
+        return EVENT.decode(raw)
+    except msgspec.ValidationError:
+        return lenient(msgspec.json.decode(raw))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _last(buffer: bytes, is_object: bool, damage: Damage, beside: Beside) -> Iterator[list[Event]]:
     """The last events, and what else the file says after them."""
-    if not is_object and not damage.headless:
-        events = _decoded(b"[" + buffer, damage)
-        if events is not None:
-            yield events
-            return
-    elif is_object:
-        try:
-            rest = REST.decode(b'{"traceEvents":[' + buffer)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass
-        else:
+    if not damage.headless:
+        rest = _rest(b'{"traceEvents":[' + buffer + (b"" if is_object else b"}"), damage)
+        if rest is not None:
             for key in ("distributedInfo", "deviceProperties"):
                 if (raw := getattr(rest, key)) is not None:
                     beside.take({key: msgspec.json.decode(raw)})
@@ -251,22 +243,21 @@ def _last(buffer: bytes, is_object: bool, damage: Damage, beside: Beside) -> Ite
     events, used, ended = salvaged(text, True, damage)
     yield events
     if ended:
-        yield from _after_the_end(text[used:].encode("utf-8", "replace"), damage, beside)
+        _after_the_end(text[used:].encode("utf-8", "replace"), is_object, damage, beside)
     elif not damage.headless:
         damage.cut_short = True
 
 
-def _after_the_end(rest: bytes, damage: Damage, beside: Beside) -> Iterator[list[Event]]:
+def _after_the_end(rest: bytes, is_object: bool, damage: Damage, beside: Beside) -> None:
     """What stands after the list of events."""
-    text = mend(rest.decode("utf-8", "replace"), Damage()).lstrip(" \t\r\n,")
-    if not text.startswith("}"):
+    text = mend(rest.decode("utf-8", "replace"), Damage()).lstrip(" ,")
+    if is_object:
         try:
             found, end = PARSER.raw_decode("{" + text)
         except (ValueError, RecursionError):
-            damage.trailing = True
+            damage.cut_short |= text[:1] in ("", '"')
+            damage.trailing |= text[:1] not in ("", '"')
             return
         beside.take(found)
         text = text[end - 1 :]
-    if BEGIN.search(text):
-        damage.trailing = True
-    yield []
+    damage.trailing |= bool(text.strip())

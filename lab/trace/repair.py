@@ -27,7 +27,16 @@ PHASE = re.compile(r'"ph"\s*:\s*"(\w)"')
 CATEGORY = re.compile(r'"cat"\s*:\s*"(\w+)"')
 NAME = re.compile(r'"name"\s*:\s*"(.*?)"\s*(?:,\s*"(?:ph|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:|\})', re.DOTALL)
 
-PARSER = json.JSONDecoder(strict=False)
+COMMAS_TOO_MANY = "superfluous commas"
+CONTROL_CHARACTERS = "control characters"
+LONGEST_WORD = 20  # a number or a word that is cut off
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+PARSER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 @dataclass
@@ -42,16 +51,16 @@ class Damage:
 
 
 def mend(text: str, damage: Damage) -> str:
-    """The text with each known kind of damage repaired. Sound text comes back as it is."""
+    """The text with each known kind of damage repaired. Control characters are replaced without being told."""
     for what, pattern, replacement in (
-        ("control characters", CONTROL, " "),
+        (CONTROL_CHARACTERS, CONTROL, " "),
         ("missing values", NO_VALUE, r":\1null"),
         ("values that are no numbers (NaN, N/A, inf)", NOT_A_VALUE, r"\1null"),
-        ("superfluous commas", COMMAS, ","),
-        ("superfluous commas", LAST_COMMA, r"\1"),
+        (COMMAS_TOO_MANY, COMMAS, ","),
+        (COMMAS_TOO_MANY, LAST_COMMA, r"\1"),
     ):
         mended = pattern.sub(replacement, text)
-        if mended != text and (pattern is not CONTROL or mended.split() != text.split()):
+        if mended != text and pattern is not CONTROL:  # between strings a line's end is no damage
             damage.mended.add(what)
         text = mended
     mended = ESCAPE.sub(lambda found: found[0] if found[1] else r"\\", text)
@@ -69,20 +78,22 @@ def salvaged(text: str, final: bool, damage: Damage) -> tuple[list[Event], int, 
     events: list[Event] = []
     at = 0
     while True:
-        at = _skip(text, at)
+        at = _skip(text, at, damage)
         if at >= len(text):
             return events, at, False
         if text[at] == "]" and not _goes_on(text, at):
             return events, at + 1, True
         try:
             found, end = PARSER.raw_decode(text, at)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            if not final and _ends_too_early(error, text):
+                return events, at, False
             following = BEGIN.search(text, at + 1)
             if following is None and not final:
                 return events, at, False
             end = following.start() if following else len(text)
-            event, closed = _from_piece(text[at:end], damage)
-            if not following and event is None and not closed:
+            event = _from_piece(text[at:end], following is None, damage)
+            if following is None and event is None:
                 damage.cut_short = True
         else:
             event = lenient(found)
@@ -93,35 +104,43 @@ def salvaged(text: str, final: bool, damage: Damage) -> tuple[list[Event], int, 
         at = end
 
 
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n,":
+def _skip(text: str, at: int, damage: Damage) -> int:
+    """The next place that is neither space nor comma."""
+    begin = at
+    while at < len(text) and text[at] in " \t\r\n,\0":
         at += 1
+    if text.count(",", begin, at) > 1 or ("," in text[begin:at] and text[at : at + 1] == "]"):
+        damage.mended.add(COMMAS_TOO_MANY)
     return at
+
+
+def _ends_too_early(error: ValueError | RecursionError, text: str) -> bool:
+    """Whether the text is sound as far as it goes: it only ends in the middle of an event."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    return error.msg.startswith("Unterminated string") or error.pos >= len(text) - LONGEST_WORD
 
 
 def _goes_on(text: str, at: int) -> bool:
     """Whether events follow a bracket that seemed to close the list."""
-    return BEGIN.match(text, _skip(text, at + 1)) is not None
+    return BEGIN.match(text, _skip(text, at + 1, Damage())) is not None
 
 
-def _from_piece(piece: str, damage: Damage) -> tuple[Event | None, bool]:
-    """An event from damaged text that holds one, and whether the text has its end."""
+def _from_piece(piece: str, last: bool, damage: Damage) -> Event | None:
+    """An event from damaged text that holds one."""
     piece = piece.rstrip(" \t\r\n,")
-    closed = piece.endswith(("}", "]"))
-    mended = mend(piece, damage)
+    trial = Damage()
+    mended = mend(piece, trial)
     try:
         found, _ = PARSER.raw_decode(mended)
     except (ValueError, RecursionError):
-        pass
-    else:
-        return lenient(found), True
-    # What is cut off in the middle of an event may have lost the end of a number.
-    if not closed:
-        return None, False
-    event = _from_fields(mended)
-    if event is not None:
-        damage.mended.add("events whose text is broken, for example by a quote inside a name")
-    return event, True
+        # What is cut off in the middle of the last event may have lost the end of a number.
+        event = None if last and not piece.endswith(("}", "]")) else _from_fields(mended + "}")
+        if event is not None:
+            damage.mended.add("events whose text is broken, for example by a quote inside a name")
+        return event
+    damage.mended |= trial.mended or {CONTROL_CHARACTERS}
+    return lenient(found)
 
 
 def _from_fields(piece: str) -> Event | None:

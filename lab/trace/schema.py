@@ -36,17 +36,18 @@ class Event(msgspec.Struct, gc=False, frozen=True):
     args: Arguments = NO_ARGUMENTS
 
 
-class Distributed(msgspec.Struct, gc=False, frozen=True):
-    """Which process of a distributed run wrote the trace."""
-
-    rank: int | None = None
-    world_size: int | None = None
-
-
 class Rest(msgspec.Struct, gc=False):
     """The end of a trace: its last events, and what else the object holds."""
 
     traceEvents: list[Event] = []  # noqa: N815 - the format's own name
+    distributedInfo: msgspec.Raw | None = None  # noqa: N815
+    deviceProperties: msgspec.Raw | None = None  # noqa: N815
+
+
+class RawRest(msgspec.Struct, gc=False):
+    """The same with events that are looked at one by one."""
+
+    traceEvents: list[msgspec.Raw] = []  # noqa: N815
     distributedInfo: msgspec.Raw | None = None  # noqa: N815
     deviceProperties: msgspec.Raw | None = None  # noqa: N815
 

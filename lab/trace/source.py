@@ -63,10 +63,12 @@ class Source:
             yield from packed
             return
         unpacker = zlib.decompressobj(31)
+        before = unpacker.copy()
         piece, seen = first, False
         while True:
             try:
                 while piece:
+                    before = unpacker.copy()
                     unpacked = unpacker.decompress(piece, PIECE_BYTES * 4)
                     piece = unpacker.unconsumed_tail
                     if unpacked:
@@ -78,6 +80,9 @@ class Source:
                             break
                         unpacker = zlib.decompressobj(31)
             except zlib.error as error:
+                for unpacked in _up_to_the_damage(before, piece):
+                    seen = True
+                    yield unpacked
                 if not seen:
                     raise TraceUnreadable(
                         f"{self.path}: its gzip data is damaged from the start ({error}). Copy or record it again."
@@ -120,6 +125,16 @@ class Source:
                 raise TraceUnreadable(f"{self.path} is {what}.")
 
 
+def _up_to_the_damage(unpacker: zlib._Decompress, piece: bytes) -> Iterator[bytes]:
+    """What comes out of damaged data when it goes in byte by byte."""
+    try:
+        for at in range(len(piece)):
+            if unpacked := unpacker.decompress(piece[at : at + 1]):
+                yield unpacked
+    except zlib.error:
+        return
+
+
 def _encoding(begin: bytes) -> str:
     if begin.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "utf-32"
@@ -133,7 +148,10 @@ def _encoding(begin: bytes) -> str:
 
 
 def _folder(path: Path) -> str:
-    traces = sorted(each.name for each in path.iterdir() if each.name.endswith((".json", ".json.gz")))
+    try:
+        traces = sorted(each.name for each in path.iterdir() if each.name.endswith((".json", ".json.gz")))
+    except OSError:
+        traces = []
     if not traces:
         return f"{path} is a folder, and no trace is in it. Give the path of a .json or .json.gz file."
     some = ", ".join(traces[:3]) + (", …" if len(traces) > 3 else "")

@@ -52,7 +52,7 @@ def window(trace: Trace, work: Work) -> Window:
         return Window(int(work.begin_ns.min()), int(work.end_ns.max()), begin, end, "device", main)
     notes = []
     median = float(np.median(end - begin))
-    if len(begin) >= 3 and end[0] - begin[0] > COLD_TIMES * median:
+    if len(begin) >= 3 and end[0] - begin[0] > COLD_TIMES * median > 0:
         notes.append(
             f"The first recorded step took {(end[0] - begin[0]) / median:.0f} times the median: "
             "it is left out as warm-up."

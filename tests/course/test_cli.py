@@ -52,6 +52,7 @@ def test_help_names_every_command_and_the_exit_codes(capsys: pytest.CaptureFixtu
         "reset",
         "notebook",
         "watch",
+        "diagnose",
         "doctor",
         "PROFILE_FIRST_HOME",
         "PROFILE_FIRST_GPU",

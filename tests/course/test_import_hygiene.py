@@ -34,12 +34,21 @@ def loaded_by(does: str) -> set[str]:
         "from course.cli import main; main(['--help'])",
         "from course.cli import main; main(['--version'])",
         "from course.cli import main; main(['check', '--help'])",
+        "from course.cli import main; main(['diagnose', '--help'])",
         "from course.cli import main; main(['check', 'no/such'])",
         "import course.catalog, course.workspace, course.progress; course.catalog.load()",
     ],
 )
 def test_these_load_nothing_slow(does: str, home: Path) -> None:
     assert not loaded_by(does) & SLOW
+
+
+def test_diagnose_reads_traces_without_torch(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    trace.write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2}]}')
+    loaded = loaded_by(f"from course.cli import main; main(['diagnose', {str(trace)!r}, '--json'])")
+    assert "msgspec" in loaded
+    assert not loaded & {"torch", "textual", "pytest", "grader"}
 
 
 def test_list_loads_nothing_slow_and_not_the_grader(home: Path) -> None:
