@@ -11,7 +11,7 @@ import numpy.typing as npt
 from lab.trace.events import CALLS, Flags, Ints, Kind, Trace
 from lab.trace.intervals import Spans, active, clipped, layered, union
 from lab.trace.links import Work
-from lab.trace.steps import Window
+from lab.trace.steps import LONGEST_LATENCY_NS, Window
 
 Indexes = npt.NDArray[np.intp]
 
@@ -19,7 +19,7 @@ SKEW_NS = 5_000  # the clocks of host and device agree to a few microseconds
 BLOCKING_COPY_NS = 50_000
 BLOCKING_COPY_TIMES = 5
 # What a launch on an idle device needs from the end of its call to the begin of its kernel: less on CUDA, more on ROCm.
-SHORTEST_LATENCY_NS, LONGEST_LATENCY_NS, LATENCY_TIMES = 10_000, 50_000, 1.5
+SHORTEST_LATENCY_NS, LATENCY_TIMES = 10_000, 1.5
 # Between two calls the host interprets Python and prepares the next call. What takes longer is work of another kind.
 LONGEST_PREPARATION_NS = 200_000
 LONGEST_DISPATCH_NS = 1_000_000

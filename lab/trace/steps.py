@@ -15,6 +15,8 @@ from lab.trace.links import Work
 
 OPTIMIZER = re.compile(r"^Optimizer\.step#")
 COLD_TIMES = 3.0  # a first step that lasts so many times the median is warm-up
+BUSY_SHARE = 0.05  # of a step: so long the first work waits only for other work
+LONGEST_LATENCY_NS = 50_000  # that a launch on an idle device needs
 FULL_SHARE = 0.8  # a last step with less than this share of the one before's device work isn't whole
 
 Source = Literal["profiler", "optimizer", "loader", "device"]
@@ -58,6 +60,9 @@ def window(trace: Trace, work: Work) -> Window:
             "it is left out as warm-up."
         )
         begin, end = begin[1:], end[1:]
+    if len(begin) >= 3 and _device_was_busy(trace, work, int(begin[0]), BUSY_SHARE * median):
+        notes.append("In the first recorded step the GPU was still busy with work that isn't recorded: it is left out.")
+        begin, end = begin[1:], end[1:]
     if len(begin) >= 2:
         launched = np.sort(work.launch_begin_ns[work.linked])
         per_step = np.searchsorted(launched, end) - np.searchsorted(launched, begin)
@@ -71,6 +76,18 @@ def window(trace: Trace, work: Work) -> Window:
     ours = work.linked & (work.launch_begin_ns >= first) & (work.launch_begin_ns < last)
     drained = int(work.end_ns[ours].max()) if ours.any() else last
     return Window(first, max(last, drained), begin, end, source, main, tuple(notes))
+
+
+def _device_was_busy(trace: Trace, work: Work, begin_ns: int, at_least_ns: float) -> bool:
+    """Whether the first work that was launched after a time had to wait, though nothing else is recorded before it."""
+    devices = trace.device[work.index]
+    for device in np.unique(devices):
+        first = np.flatnonzero(devices == device)[0]
+        if work.launch[first] >= 0 and work.launch_begin_ns[first] >= begin_ns:
+            waited_ns = work.begin_ns[first] - max(work.launch_end_ns[first], begin_ns)
+            if waited_ns > max(at_least_ns, LONGEST_LATENCY_NS):
+                return True
+    return False
 
 
 def _steps(trace: Trace, work: Work) -> tuple[Ints, Ints, Source, int | None]:

@@ -217,6 +217,19 @@ def test_a_cold_first_step_is_left_out_and_told(tmp_path: Path) -> None:
     assert "left out as warm-up" in told.warnings[0]
 
 
+def test_a_first_step_behind_unrecorded_work_is_left_out_and_told(tmp_path: Path) -> None:
+    recorder = Recorder()
+    recorder.free[0, 7] = recorder.now + 4_500  # still busy when the recording begins
+    for number in range(5):
+        begin = recorder.now
+        recorder.load(3_000)
+        recorder.launch(5_000)
+        recorder.step(number, begin)
+    told = diagnose(write(tmp_path / "trace.json", recorder.events))
+    assert (told.verdict.bottleneck, told.steps.count) == ("compute", 4)
+    assert "still busy" in told.warnings[0]
+
+
 def test_a_last_step_without_its_work_is_left_out_and_told(tmp_path: Path) -> None:
     left = [4]
 
