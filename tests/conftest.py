@@ -1,12 +1,19 @@
-"""What tests of several folders share: a runner with the simulated GPU."""
+"""What tests of several folders share: a runner with the simulated GPU, and how random cases are drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from grader.runner.warm import WarmRunner
+
+# Random cases are the same in each run: a test that fails today failed yesterday.
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session")
