@@ -29,7 +29,7 @@ from course.workspace import Workspace, WorkspaceError, write_atomically
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from course.app.grading import Grader
+    from course.app.grading import Grader, RunResult, SeenRun
     from course.catalog import Catalog, Step
 
 AT_MAP = "at_map"
@@ -44,6 +44,7 @@ class FailedRun:
     exit_code: int | None = None
     duration_s: float = 0.0
     gpu: Any = None
+    events: tuple[()] = ()
 
 
 def _commands() -> type[Provider]:
@@ -79,6 +80,8 @@ class CourseApp(App[None]):
         self.progress = progress
         self.job: str | None = None
         """What runs now, or None."""
+        self.seen_run: SeenRun | None = None
+        """The last run of which is known what it did."""
         self._make_grader = make_grader
         self._grader: Grader | None = None
         self._told_problems: set[str] = set()
@@ -316,7 +319,26 @@ class CourseApp(App[None]):
 
     async def run_file(self, path: Path, on_output: Callable[[str], None]) -> Any:
         """Run a file with the GPU; the result says how it ended, also when it couldn't begin."""
-        return await self._do("The program", lambda grader: grader.run(path, on_output))
+        result = await self._do("The program", lambda grader: grader.run(path, on_output))
+        self._keep_run(path.name, result)
+        return result
+
+    def _keep_run(self, name: str, result: RunResult) -> None:
+        from course.app.grading import SeenRun
+
+        if result.events:
+            self.seen_run = SeenRun(name, result.gpu, result.events)
+            self.screen.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "timeline" or self.seen_run is not None
+
+    def action_timeline(self) -> None:
+        """Show the last run over time."""
+        from course.app.screens.timeline import TimelineScreen
+
+        if self.seen_run is not None and not isinstance(self.screen, TimelineScreen):
+            self.push_screen(TimelineScreen(self.seen_run))
 
     async def run_card(self, step: Step, code: str, on_output: Callable[[str], None]) -> Any:
         """Run a card's code."""
@@ -375,6 +397,8 @@ class CourseApp(App[None]):
             if command.title not in ("Keys", "Maximize", "Minimize"):
                 yield command
         yield SystemCommand("Course map", "All lessons, and what was done of them", self.go_home)
+        if self.seen_run is not None:
+            yield SystemCommand("Timeline", "What the GPU did in the last run", self.action_timeline)
         yield SystemCommand("Course recap", "What the course taught, and all points", self.go_to_course_recap)
 
     def get_key_display(self, binding: Binding) -> str:

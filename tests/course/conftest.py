@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -92,6 +92,9 @@ class FakeGrader:
         """What was asked for, and the text of the file at that moment."""
         self.prints = "hello\n"
         self.exit_code = 0
+        self.gpu_kind: Literal["real", "simulated"] = "simulated"
+        self.events: list[dict[str, Any]] = []
+        """What a run is seen to do."""
         self.verdict: Verdict | None = None
         self.holds = False
         """Whether a request waits until it is cancelled."""
@@ -107,7 +110,10 @@ class FakeGrader:
         self.asked.append(("run", path.read_text("utf-8")))
         on_output(self.prints)
         stopped = await self._held()
-        return RunResult("cancelled" if stopped else "finished", None if stopped else self.exit_code, 0.5, GPU, [])
+        gpu = Gpu(self.gpu_kind, GPU.name)
+        if stopped:
+            return RunResult("cancelled", None, 0.5, gpu, [])
+        return RunResult("finished", self.exit_code, 0.5, gpu, self.events)
 
     async def check(self, exercise: str, path: Path, seed: int | None = None) -> Verdict:
         self.asked.append((exercise, path.read_text("utf-8")))

@@ -18,6 +18,25 @@ if TYPE_CHECKING:
 
 TOO_SMALL = "The course needs 60 columns and 16 rows.\nMake the window larger; nothing is lost."
 
+# On every screen that runs programs.
+TIMELINE = (
+    Binding(
+        "f10",
+        "app.timeline",
+        "Timeline",
+        priority=True,
+        id="timeline",
+        tooltip="Show what the GPU did in the last run",
+    ),
+    Binding(
+        "t",
+        "app.timeline",
+        "Timeline",
+        show=False,
+        id="timeline.letter",
+        tooltip="Show what the GPU did in the last run",
+    ),
+)
 
 # On every screen that shows output. Each calls the screen's own action_sideways.
 SIDEWAYS = (

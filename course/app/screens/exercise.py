@@ -14,7 +14,7 @@ from textual.content import Content
 from course.app.grading import explanations, verdict_json
 from course.app.jobs import check_summary, ended_well, error_line, points_in_words, run_summary, verdict_blocks
 from course.app.prose import Block, Text, heading, parse
-from course.app.screens.base import SIDEWAYS, StepScreen
+from course.app.screens.base import SIDEWAYS, TIMELINE, StepScreen
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.editor import Editor, first_caret
 from course.app.widgets.exercise_panes import TaskScroll, VerdictView
@@ -104,6 +104,7 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
             show=False,
             tooltip="Go to the line where the program went wrong",
         ),
+        *TIMELINE,
         *SIDEWAYS,
         Binding("n", "next_step", "Next step", id="step.next.letter", show=False, tooltip="Go to the next step"),
         Binding("p", "previous_step", "Step before", id="step.previous", show=False, tooltip="Go to the step before"),

@@ -13,7 +13,7 @@ from textual.content import Content
 
 from course.app.jobs import ended_well, run_summary
 from course.app.prose import STRONG, Block, Code, Text, heading, parse
-from course.app.screens.base import SIDEWAYS, StepScreen
+from course.app.screens.base import SIDEWAYS, TIMELINE, StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
 from course.app.widgets.job import JobPanel
 from course.app.widgets.prediction import PredictionPanel, outcome
@@ -69,6 +69,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
             for number in range(1, MOST_CHOICES + 1)
         ),
         Binding("space", "page_or_next", "Next page", show=False, id="card.page", tooltip="Read on, page by page"),
+        *TIMELINE,
         *SIDEWAYS,
     ]
 
