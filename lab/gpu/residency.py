@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch.utils._pytree import tree_iter, tree_map
@@ -14,6 +14,8 @@ from torch.utils._pytree import tree_iter, tree_map
 from lab.gpu import lifetimes
 from lab.gpu.allocator import Block, CachingAllocator
 from lab.gpu.errors import NotSimulated
+
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -24,11 +26,10 @@ class Residency:
     on_gpu: dict[int, Block] = field(default_factory=dict)
     pinned: set[int] = field(default_factory=set)
     undecided: set[int] = field(default_factory=set)
-    lock: Any = field(
-        default_factory=threading.RLock
-    )  # threads may use the GPU side by side, the books are kept by one
-    giving: bool = False
-    gone: deque[tuple[int, int]] = field(default_factory=deque)
+    # Threads may use the GPU side by side, the books are kept by one of them.
+    lock: Any = field(default_factory=threading.RLock)
+    at_work: bool = False  # the allocator is, and must not be asked for anything else
+    gone: deque[tuple[Block, int]] = field(default_factory=deque)  # not given back yet; bytes on the host
     on_change: list[Callable[[int, int], None]] = field(default_factory=list)  # (change in bytes, bytes on the host)
 
     def holds(self, tensor: torch.Tensor) -> bool:
@@ -47,15 +48,7 @@ class Residency:
         if key in self.on_gpu:
             return
         size = storage.nbytes()
-        with self.lock:
-            self.take_back()
-            self.giving = True
-            try:
-                block = self.allocator.allocate(size)
-            finally:
-                self.giving = False
-            self.on_gpu[key] = block
-            self.take_back()
+        block = self.on_gpu[key] = self.undisturbed(lambda: self.allocator.allocate(size))
         lifetimes.when_gone(storage, lambda: self.release(key, size))
         for listener in self.on_change:
             listener(block.size, size)
@@ -65,12 +58,11 @@ class Residency:
         storage = tensor.untyped_storage()
         block = self.on_gpu.get(storage._cdata)
         if block is not None and storage.nbytes() > block.size:
-            larger = self.allocator.allocate(storage.nbytes())
+            larger = self.undisturbed(lambda: self.allocator.allocate(storage.nbytes()))
             self.on_gpu[storage._cdata] = larger
-            self.allocator.free(block)
             for listener in self.on_change:
                 listener(larger.size, storage.nbytes())
-                listener(-block.size, -block.requested)
+            self.give_back(block, block.requested)
 
     def refuse_what_cannot_fit(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> None:
         """Raise torch.OutOfMemoryError before the host computes, and fills its own memory with, what has no place."""
@@ -82,28 +74,47 @@ class Residency:
             return
         size = result_bytes(func, args, kwargs)
         if size > capacity - self.allocator.allocated_bytes:
-            self.allocator.allocate(size)
+            self.undisturbed(lambda: self.allocator.allocate(size))
+
+    def release_cached(self) -> None:
+        self.undisturbed(self.allocator.release_cached)
+
+    def undisturbed(self, work: Callable[[], Result]) -> Result:
+        """Let the allocator do one thing at a time: a garbage collection in its midst may let go of more tensors."""
+        with self.lock:
+            self.take_back()
+            inside, self.at_work = self.at_work, True
+            try:
+                return work()
+            finally:
+                self.at_work = inside
+                self.take_back()
 
     def release(self, key: int, size: int) -> None:
-        """A storage has gone. Called wherever a garbage collection falls, also while memory is being given."""
-        self.gone.append((key, size))
+        """A storage has gone. Called wherever a garbage collection falls, also while the allocator is at work."""
+        # Another one may get its place on the host at once, and isn't on the GPU for that.
+        self.give_back(self.on_gpu.pop(key), size)
+
+    def give_back(self, block: Block, size: int) -> None:
+        """Free the block, now or, while the allocator is at work or another thread keeps the books, afterwards."""
+        self.gone.append((block, size))
         if self.lock.acquire(blocking=False):
             try:
-                if not self.giving:
-                    self.take_back()
+                self.take_back()
             finally:
                 self.lock.release()
 
     def take_back(self) -> None:
-        while self.gone:
-            self.take_back_one(*self.gone.popleft())
-
-    def take_back_one(self, key: int, size: int) -> None:
-        block = self.on_gpu.pop(key)
-        freed = block.size
-        self.allocator.free(block)
-        for listener in self.on_change:
-            listener(-freed, -size)
+        while self.gone and not self.at_work:
+            block, size = self.gone.popleft()
+            freed = block.size
+            self.at_work = True
+            try:
+                self.allocator.free(block)
+            finally:
+                self.at_work = False
+            for listener in self.on_change:
+                listener(-freed, -size)
 
     def pin(self, tensor: torch.Tensor) -> None:
         remember(tensor, self.pinned)

@@ -1,5 +1,8 @@
 """Allocated, reserved, peak, out of memory."""
 
+import gc
+import threading
+
 import pytest
 import torch
 from torch import nn
@@ -181,3 +184,71 @@ def test_emptying_the_cache_waits_for_the_gpu():
         torch.cuda.empty_cache()
     assert any(event.name == "cudaFree" for event in prof.events())
     assert torch.cuda.current_stream().query()
+
+
+class Node:
+    """Holds a tensor in a cycle, so that only a garbage collection lets go of it."""
+
+    def __init__(self, mib: int) -> None:
+        self.itself = self
+        self.tensor = torch.empty(mib * MIB, dtype=torch.uint8, device="cuda")
+
+
+@pytest.mark.parametrize("step", ["count", "forget_free", "keep_free", "merge", "take_free", "split"])
+def test_a_garbage_collection_in_the_midst_of_the_allocators_work_leaves_its_books_in_order(step, monkeypatch):
+    if lab.gpu.use().kind == "real":
+        pytest.skip("looks into the simulated GPU")
+    from lab.gpu.allocator import CachingAllocator
+    from lab.gpu.device import memory
+
+    allocator, original = memory.allocator, getattr(CachingAllocator, step)
+    gc.disable()
+    for work in (
+        lambda held: held.pop(),
+        lambda held: (held.pop(), torch.cuda.empty_cache()),
+        lambda held: torch.add(held[0], 1, out=torch.empty(2, dtype=torch.uint8, device="cuda")),
+        lambda held: torch.empty(30 * MIB, dtype=torch.uint8, device="cuda"),
+    ):
+        nodes, held = [Node(4) for _ in range(9)], [torch.empty(24 * MIB, dtype=torch.uint8, device="cuda")]
+
+        def collecting(self, *args, nodes=nodes):
+            if nodes:
+                nodes.pop(len(nodes) // 2 if len(nodes) % 2 else 0)
+                gc.collect()
+            return original(self, *args)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(CachingAllocator, step, collecting)
+            work(held)
+        nodes.clear()
+        held.clear()
+        gc.collect()
+        blocks = allocator.blocks.values()
+        assert sum(block.size for block in blocks) == allocator.reserved_bytes
+        assert sum(block.size for block in blocks if not block.free) == allocator.allocated_bytes == 0
+        kept = sorted(kept for pool in allocator.free_blocks.values() for kept in pool)
+        assert kept == sorted((block.size, block.address) for block in blocks if block.free)
+
+
+def test_a_tensor_on_the_cpu_never_gets_the_place_of_one_that_another_thread_keeps_the_books_from_giving_back():
+    if lab.gpu.use().kind == "real":
+        pytest.skip("looks into the simulated GPU")
+    from lab.gpu.device import memory
+
+    tensor = torch.empty(MIB, device="cuda")
+    key, holds, goes_on = tensor.untyped_storage()._cdata, threading.Event(), threading.Event()
+
+    def computing() -> None:
+        with memory.lock:
+            holds.set()
+            goes_on.wait()
+
+    thread = threading.Thread(target=computing)
+    thread.start()
+    holds.wait()
+    del tensor
+    assert key not in memory.on_gpu
+    goes_on.set()
+    thread.join()
+    torch.empty(1, device="cuda")
+    assert torch.cuda.memory_allocated() == 0
