@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 from torch.utils.flop_counter import flop_registry
 
-from lab.gpu import processes, recording
+from lab.gpu import processes, recording, segments
 from lab.gpu.clock import real_s
 from lab.gpu.costs import copy, kernels_of, size_bytes, tensors_in
 from lab.gpu.device import card, clock, memory, timeline
@@ -135,6 +135,7 @@ class SimulatedGpu(TorchDispatchMode):
                     out, works, wait = compute(func, args, kwargs, inputs, on_gpu, target)
             finally:
                 clock.leave_out(since)
+                segments.wait_for_frees()
             name = func._schema.name
             for work in works:
                 clock.charge(card.launch_s)

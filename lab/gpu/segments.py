@@ -9,16 +9,30 @@ from __future__ import annotations
 from lab.gpu import recording
 from lab.gpu.device import card, clock, memory, timeline
 
+freed = 0  # segments that were given back and not paid for yet
+
 
 def install() -> None:
     memory.allocator.on_action.append(pay)
 
 
 def pay(action: str, address: int, size: int) -> None:
+    global freed
     if action == "segment_alloc":
         clock.charge(card.segment_s)
         recording.record_call("cudaMalloc", card.segment_s)
     elif action == "segment_free":
+        freed += 1
+
+
+def wait_for_frees() -> None:
+    """The wait of cudaFree, for segments that were given back meanwhile.
+
+    Not before the host has computed an op's values: until then the clock runs with it, and is turned back afterwards.
+    """
+    global freed
+    calls, freed = freed, 0
+    for _ in range(calls):
         waited_s = timeline.left_s()
         clock.sleep_until(timeline.done_at_s())
         clock.charge(card.segment_s)
@@ -27,7 +41,8 @@ def pay(action: str, address: int, size: int) -> None:
 
 def empty_cache() -> None:
     """torch.cuda.empty_cache: give back the segments in which nothing is allocated."""
-    with recording.marker(clock.now_s()) as marked:
-        memory.allocator.release_cached()
+    with memory.lock, recording.marker(clock.now_s()) as marked:
+        memory.release_cached()
+        wait_for_frees()
         if marked is not None:
             marked.end_s = clock.now_s()

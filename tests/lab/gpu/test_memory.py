@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import time
 
 import pytest
 import torch
@@ -252,3 +253,21 @@ def test_a_tensor_on_the_cpu_never_gets_the_place_of_one_that_another_thread_kee
     thread.join()
     torch.empty(1, device="cuda")
     assert torch.cuda.memory_allocated() == 0
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_an_allocation_that_needs_the_cached_memory_waits_for_all_of_the_gpus_work(others):
+    if lab.gpu.use().kind == "real":
+        pytest.skip("the real one has more memory")
+    ended = threading.Event()
+    threads = [threading.Thread(target=ended.wait) for _ in range(others)]
+    for thread in threads:
+        thread.start()
+    torch.empty(300 * MIB, dtype=torch.uint8, device="cuda")
+    begin = time.perf_counter()
+    torch.cuda._sleep(200_000_000)
+    torch.ones(400 * MIB, dtype=torch.uint8, device="cuda")
+    took = time.perf_counter() - begin
+    ended.set()
+    assert torch.cuda.memory_reserved() == 400 * MIB
+    assert took >= 0.2
