@@ -12,6 +12,12 @@ real_s = time.perf_counter
 real_sleep = time.sleep
 
 
+class OfThread(threading.local):
+    """What of a thread's own processor time was left out."""
+
+    left_out_s = 0.0
+
+
 class Clock:
     """Reads real time, less what was left out, plus what was jumped over. Never runs backwards.
 
@@ -22,7 +28,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.left_out_s = 0.0
-        self.left_out_of_cpu_time_s = 0.0
+        self.restart_cpu_time()
         self.owed_s = 0.0
         self.latest_s = 0.0
         self.jumps = True  # unless something of Python's reads another clock
@@ -41,7 +47,13 @@ class Clock:
         passed = max(0.0, real_s() - since_s)
         self.left_out_s += passed
         self.left_out_of_cpu_time_s += passed
+        self.of_thread.left_out_s += passed
         self.owed_s += passed
+
+    def restart_cpu_time(self) -> None:
+        """A process that was just forked begins to count its processor time at zero."""
+        self.left_out_of_cpu_time_s = 0.0
+        self.of_thread = OfThread()
 
     def charge(self, seconds: float) -> None:
         """Let the clock run ahead: the host has spent this time, though not really."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import datetime
 import gc
+import os
+import threading
 import time
 import timeit
 from collections.abc import Callable
@@ -31,6 +33,7 @@ def replace(clock: Clock) -> None:
     Not replaced: what gives the calendar's time in whole seconds (time.localtime, gmtime, ctime, strftime).
     Where datetime can't be replaced, the clock doesn't jump: it would show that.
     """
+    os.register_at_fork(after_in_child=clock.restart_cpu_time)
     reads = readings(clock)
     for name, read in reads.items():
         setattr(time, name, read)
@@ -57,8 +60,8 @@ def readings(clock: Clock) -> dict[str, Callable[[], float]]:
         "perf_counter": clock.shown_s,
         "monotonic": lambda: clock.shown_s() + monotonic_s,
         "time": lambda: clock.shown_s() + epoch_s,
-        "process_time": rising(lambda: REAL["process_time"]() - clock.left_out_of_cpu_time_s),
-        "thread_time": rising(lambda: REAL["thread_time"]() - clock.left_out_of_cpu_time_s),
+        "process_time": cpu_time(REAL["process_time"], lambda: clock.left_out_of_cpu_time_s, Latest()),
+        "thread_time": cpu_time(REAL["thread_time"], lambda: clock.of_thread.left_out_s, LatestOfThread()),
     }
 
 
@@ -66,15 +69,31 @@ def nanoseconds(seconds: Callable[[], float]) -> Callable[[], int]:
     return lambda: int(seconds() * 1e9)
 
 
-def rising(seconds: Callable[[], float]) -> Callable[[], float]:
+class Latest:
+    """What a clock has shown last."""
+
+    s = 0.0
+
+
+class LatestOfThread(threading.local):
+    """What a clock of each thread's own has shown last."""
+
+    s = 0.0
+
+
+def cpu_time(
+    real_s: Callable[[], float], left_out_s: Callable[[], float], latest: Latest | LatestOfThread
+) -> Callable[[], float]:
     """Never less than before: what is left out is real time, of which the process may have had a part only."""
-    latest = 0.0
 
     def read() -> float:
-        nonlocal latest
-        latest = max(latest, seconds())
-        return latest
+        latest.s = max(latest.s, real_s() - left_out_s())
+        return latest.s
 
+    def restart() -> None:
+        latest.s = 0.0
+
+    os.register_at_fork(after_in_child=restart)
     return read
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.gpu
 
 def chain(length=10):
     """Matrix products that keep any GPU busy for some milliseconds each, and a call that launches them."""
-    size = 512 if lab.gpu.use().kind == "simulated" else matmul_edge(0.002)
+    size = 512 if lab.gpu.use().kind == "simulated" else matmul_edge()
     a = torch.randn(size, size, device="cuda") / size**0.5
     x = a
     torch.cuda.synchronize()
@@ -216,6 +216,39 @@ def test_the_calendar_and_the_systems_clocks_count_the_same_wait():
     after = time.perf_counter(), time.clock_gettime(time.CLOCK_MONOTONIC), datetime.datetime.now().timestamp()
     elapsed = [b - a for a, b in zip(before, after, strict=True)]
     assert elapsed == pytest.approx([elapsed[0]] * 3, rel=0.05)
+
+
+def spend_cpu_time(seconds: float) -> None:
+    until = os.times().user + seconds
+    while os.times().user < until:
+        sum(range(1000))
+
+
+def test_each_thread_counts_its_own_processor_time():
+    spend_cpu_time(0.2)
+    of_this_thread, read = time.thread_time(), []
+
+    def reading() -> None:
+        read.append(time.thread_time())
+        spend_cpu_time(0.05)
+        read.append(time.thread_time())
+
+    thread = threading.Thread(target=reading)
+    thread.start()
+    thread.join()
+    assert read[0] < of_this_thread
+    assert read[1] > read[0]
+
+
+def test_a_forked_process_begins_to_count_its_processor_time_at_zero():
+    if lab.gpu.use().kind == "real":
+        pytest.skip("nothing is left out of a real GPU's time")
+    clock.leave_out(real_s() - 100)
+    child = os.fork()
+    if child == 0:
+        spend_cpu_time(0.05)
+        os._exit(not (time.process_time() > 0.02 and time.thread_time() > 0.02))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_time_of_the_calendar_is_still_pickled_and_compared():
