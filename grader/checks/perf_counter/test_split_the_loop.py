@@ -34,6 +34,7 @@ def took(seen, expected) -> dict[str, float]:
     count = expected["batches"]
     loads_s, trains_s = durations_s(seen, "load"), durations_s(seen, "train")
     assert len(trains_s) >= count, f"{len(trains_s)} of {count} batches were trained on. Train on all of them."
+    assert loads_s, "No batch of the loop's was loaded. Go through loop.batches and train on each."
     passes = len(loads_s) / count
     return {
         "loading_s": sum(loads_s) / passes,

@@ -80,7 +80,9 @@ def check_same_result(seen: Seen, plain: dict) -> None:
         f"Your step changes a weight by {error:.1%} less, more or otherwise than the plain step. It should be the same."
     )
     loss = seen.then["loss"]
-    assert loss is not None, f"You returned {named(seen.value)}. Return the loss of the batch."
+    assert type(loss) is float, (
+        f"You returned {named(seen.value if loss is None else loss)}. Return the loss of the batch."
+    )
     assert loss == approx(plain["loss"], rel=1e-3) or len(set(rows)) == 1, mistake(
         "loss_of_one_part", reported=loss, expected=plain["loss"]
     )

@@ -102,6 +102,7 @@ def test_logs_as_before(trained, expected):
     missing = sorted(set(wanted) - set(logged))
     assert not missing, mistake("logging_dropped", missing=", ".join(map(str, missing)), wanted=len(wanted))
     for step, loss in wanted.items():
+        assert logged[step] is not None, f"What you log as the loss of step {step} isn't a finite number."
         assert logged[step] == approx(loss, rel=NEAR), (
             f"You log {logged[step]:.5g} as the loss of step {step}. It was {loss:.5g}."
         )
