@@ -251,7 +251,9 @@ def test_each_of_six_loops_is_limited_by_what_it_says(measured: dict[str, list[d
             assert (facts["copying"] > 0.4) == (kind == "copies"), kind
             assert (facts["reads"] > 2) == (kind == "sync"), kind
             assert (facts["kernel_us"] < 20) == (kind == "launch"), kind
-        assert seen["memory"]["products"] < 0.3 < 0.7 < seen["compute"]["products"]
+            assert facts["kernels"] == facts["launched"], kind
+        # On a real GPU a product takes up to eight times as long beside the rest.
+        assert seen["memory"]["products"] < 0.02 < 0.7 < seen["compute"]["products"]
 
 
 def test_a_compute_bound_loop_is_twice_as_fast_in_16_bits_with_the_same_losses(
