@@ -31,8 +31,8 @@ def train_step(model, optimizer, inputs, targets) -> torch.Tensor:
 if __name__ == "__main__":
     from lab.workloads import build, expect
 
-    plain_mib = expect("memory_budget", seed=1)["peak_bytes"] / 2**20
+    plain = expect("memory_budget", seed=1)
     job = [build("memory_budget", seed=1, part=part) for part in ("model", "optimizer", "inputs", "targets")]
     loss = train_step(*job)
     print(f"loss {float(loss):.4f}, peak {torch.cuda.max_memory_allocated() / 2**20:.1f} MiB")
-    print(f"budget: {0.6 * plain_mib:.1f} of {plain_mib:.1f} MiB")
+    print(f"budget: {plain['budget_bytes'] / 2**20:.1f} of {plain['peak_bytes'] / 2**20:.1f} MiB")

@@ -226,6 +226,12 @@ def test_a_trace_of_the_whole_loop_holds_each_of_its_steps(measured: dict[str, l
         assert trace["kernels"] >= 5 * seen["steps"]
 
 
+def test_a_budget_leaves_room_for_the_workspaces_of_libraries(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["memory_budget"]:
+        assert seen["more_for_libraries"]["peak_bytes"] == pytest.approx(32 * 2**20)
+        assert seen["more_for_libraries"]["budget_bytes"] == pytest.approx(32 * 2**20)
+
+
 def test_the_plain_step_with_a_budget_does_what_is_expected_of_it(measured: dict[str, list[dict[str, Any]]]) -> None:
     for seen in measured["memory_budget"]:
         assert seen["plain"]["peak_bytes"] == pytest.approx(seen["peak_bytes"], rel=0.02)
