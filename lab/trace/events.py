@@ -10,7 +10,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from lab.trace.schema import Event
+from lab.trace.schema import Event, whole
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -189,7 +189,7 @@ class Columns:
                 .clip(-1, 2**31 - 1)
                 .astype(np.int32),
                 np.array([streams.setdefault(each.stream, len(streams)) for each in arguments], np.int32),
-                np.array([each.bytes for each in arguments], np.int64),
+                np.array([whole(each.bytes, 0) if each.bytes else 0 for each in arguments], np.int64),
             )
         )
 

@@ -235,7 +235,7 @@ def _last(buffer: bytes, is_object: bool, damage: Damage, beside: Beside) -> Ite
         rest = _rest(b'{"traceEvents":[' + buffer + (b"" if is_object else b"}"), damage)
         if rest is not None:
             for key in ("distributedInfo", "deviceProperties"):
-                if (raw := getattr(rest, key)) is not None:
+                if raw := getattr(rest, key):
                     beside.take({key: msgspec.json.decode(raw)})
             yield rest.traceEvents
             return

@@ -16,7 +16,7 @@ class Arguments(msgspec.Struct, gc=False, frozen=True):
     correlation: int = 0
     device: int = -1
     stream: int | str = ""
-    bytes: int = 0
+    bytes: int | str = 0  # text on ROCm
     collective: str = msgspec.field(name="Collective name", default="")
 
 
@@ -36,20 +36,23 @@ class Event(msgspec.Struct, gc=False, frozen=True):
     args: Arguments = NO_ARGUMENTS
 
 
+NOTHING = msgspec.Raw()
+
+
 class Rest(msgspec.Struct, gc=False):
     """The end of a trace: its last events, and what else the object holds."""
 
     traceEvents: list[Event] = []  # noqa: N815 - the format's own name
-    distributedInfo: msgspec.Raw | None = None  # noqa: N815
-    deviceProperties: msgspec.Raw | None = None  # noqa: N815
+    distributedInfo: msgspec.Raw = NOTHING  # noqa: N815
+    deviceProperties: msgspec.Raw = NOTHING  # noqa: N815
 
 
 class RawRest(msgspec.Struct, gc=False):
     """The same with events that are looked at one by one."""
 
     traceEvents: list[msgspec.Raw] = []  # noqa: N815
-    distributedInfo: msgspec.Raw | None = None  # noqa: N815
-    deviceProperties: msgspec.Raw | None = None  # noqa: N815
+    distributedInfo: msgspec.Raw = NOTHING  # noqa: N815
+    deviceProperties: msgspec.Raw = NOTHING  # noqa: N815
 
 
 def lenient(found: object) -> Event | None:
