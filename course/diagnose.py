@@ -62,9 +62,9 @@ def run(options: argparse.Namespace) -> int:
         from course.diagnosis_page import page
 
         _write(options.html, page(found, comparison, ranks))
-    if options.json:
+    if options.json and found:
         print(json.dumps(_plain(found, comparison, ranks, len(options.traces) == 1), indent=2, ensure_ascii=False))
-    else:
+    elif not options.json:
         from course.diagnosis_report import lines
         from course.report import Ink
 
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
 def _plain(found: list[Diagnosis], comparison: Any, ranks: Any, only_one: bool) -> Any:
     """One trace is an object, several are in a list beside what they say together."""
     if only_one:
-        return found[0].to_json() if found else None
+        return found[0].to_json()
     told: dict[str, Any] = {"traces": [each.to_json() for each in found]}
     if comparison is not None:
         told["comparison"] = comparison.to_json()

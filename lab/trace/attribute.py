@@ -64,10 +64,9 @@ class DeviceTime:
         return Spans(self.idle_begin[chosen], self.idle_end[chosen])
 
 
-def device_times(trace: Trace, work: Work, window: Window) -> list[DeviceTime]:
+def device_times(trace: Trace, work: Work, window: Window, host: Host) -> list[DeviceTime]:
     """Each device's time, for all devices that did something in the window."""
     devices = trace.device[work.index]
-    host = Host(trace, work, window)
     inside = (work.begin_ns < window.end_ns) & (work.end_ns > window.begin_ns)
     return [_device_time(trace, work, window, int(device), host) for device in np.unique(devices[inside])]
 

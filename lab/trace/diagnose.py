@@ -61,7 +61,8 @@ def diagnose_trace(trace: Trace, name: str) -> Diagnosis:
     if not len(work):
         return _without_device(trace, name)
     examined = window(trace, work)
-    times = device_times(trace, work, examined)
+    host = Host(trace, work, examined)
+    times = device_times(trace, work, examined, host)
     splits = tuple(_split(trace, examined, time) for time in times)
     warnings = [*trace.warnings, *examined.notes, *_warnings(trace, work, examined)]
     loud = _with_a_say(times)
@@ -81,8 +82,7 @@ def diagnose_trace(trace: Trace, name: str) -> Diagnosis:
     )
     parts = _parts(found)
     bottleneck = _largest(parts, found)
-    host = Host(trace, work, examined)
-    reason = _why_not(trace, work, examined, loud, bottleneck)
+    reason = _why_not(work, examined, host, loud, bottleneck)
     if reason:
         bottleneck = "unknown"
     share = 0.0 if bottleneck == "none" else found.share_of(bottleneck)
@@ -176,12 +176,12 @@ def _saves(
     return saves / found.steps.count
 
 
-def _why_not(trace: Trace, work: Work, examined: Window, times: list[DeviceTime], bottleneck: Bottleneck) -> str | None:
+def _why_not(work: Work, examined: Window, host: Host, times: list[DeviceTime], bottleneck: Bottleneck) -> str | None:
     """Why the trace doesn't allow this verdict, if it doesn't."""
     if not times or not examined.length_ns:
         return "nothing ran on the GPU within the recorded steps"
     if bottleneck == "unknown":
-        if not Host(trace, work, examined).recorded:
+        if not host.recorded:
             return "the trace has what the GPU did, but not what the CPU did, so nothing tells what the GPU waited for"
         unlinked = float((~work.linked).mean())
         return (

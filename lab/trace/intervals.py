@@ -67,9 +67,10 @@ def within(spans: Spans, begin: Ints, end: Ints) -> Ints:
 
 def layered(whole: Spans, layers: list[Spans]) -> tuple[Ints, Ints, npt.NDArray[np.int8]]:
     """The whole, cut into segments, each with the number of the first layer that covers it, or -1."""
-    cuts = np.unique(np.concatenate([side for spans in (whole, *layers) for side in spans]))
+    cuts = np.sort(np.concatenate([side for spans in (whole, *layers) for side in spans]))
     if len(cuts) < 2:
         return NOTHING.begin, NOTHING.end, np.empty(0, np.int8)
+    cuts = cuts[np.concatenate(([True], cuts[1:] != cuts[:-1]))]  # numpy's unique hashes, which takes ten times as long
     begin, end = cuts[:-1], cuts[1:]
     kept = active(whole, begin)
     begin, end = begin[kept], end[kept]

@@ -24,6 +24,7 @@ LARGEST_HEAD_BYTES = 2**28
 LARGEST_EVENT_BYTES = 2**26
 KEPT_BYTES = 2**16  # of what seems to be an endless event
 
+LIST_AT_ONCE = re.compile(rb"\s*\[")
 LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
 BETWEEN = re.compile(rb'\}\s*,\s*\{\s*"\w+"\s*:')
 ANY_EVENT = re.compile(rb'\{\s*"(?:ph|name|cat|ts|pid|tid|args|dur)"\s*:')
@@ -122,22 +123,22 @@ def _readable(text: str, damage: Damage) -> str:
 
 def _begin(path: Path, pieces: Iterator[bytes], damage: Damage, beside: Beside) -> tuple[bytes, bool]:
     """Read up to the first event. Returns what follows, and whether the events are in an object."""
-    head = b""
+    head = bytearray()
     for piece in pieces:
         head += piece
-        if head.lstrip()[:1] == b"[":
-            return head.lstrip()[1:], False
+        if found := LIST_AT_ONCE.match(head):
+            return bytes(head[found.end() :]), False
         if found := LIST.search(head, max(0, len(head) - len(piece) - 64)):
-            beside.take(_object(head[: found.start()], damage))
-            return head[found.end() :], True
+            beside.take(_object(bytes(head[: found.start()]), damage))
+            return bytes(head[found.end() :]), True
         if len(head) > LARGEST_HEAD_BYTES:
             break
     found = ANY_EVENT.search(head)
     if found and re.search(rb'"ph"\s*:\s*"X"', head) and re.search(rb'"ts"\s*:', head):
         # The begin of the file is lost, or its events stand there without a list around them.
         damage.headless = True
-        return head[found.start() :], False
-    raise TraceUnreadable(_no_trace(path, head))
+        return bytes(head[found.start() :]), False
+    raise TraceUnreadable(_no_trace(path, bytes(head)))
 
 
 def _no_trace(path: Path, head: bytes) -> str:

@@ -74,7 +74,7 @@ def again_with(trace: Trace, work: Work | None, examined: Window | None, bottlen
     if work is None or examined is None:
         yield (
             "Record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]), "
-            "or without activities, which records whatever there is."
+            "or without activities, which records whatever there is. Of Apple's GPUs the profiler records nothing."
         )
         return
     host = bool(trace.of(Kind.OPERATOR, Kind.ANNOTATION, Kind.PYTHON, Kind.LOADER, Kind.STEP).any())

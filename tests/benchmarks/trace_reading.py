@@ -85,14 +85,16 @@ def repeated(path: Path, megabytes: int, folder: Path) -> Path:
     file = folder / f"repeated_{megabytes}.json"
     with file.open("w") as out:
         out.write(json.dumps(trace)[:-1] + ', "traceEvents": [')
-        copies = 0
-        while out.tell() < megabytes * 2**20:
+        copies, size = 0, out.tell()
+        while size < megabytes * 2**20:
             for event in events:
+                if size >= megabytes * 2**20:
+                    break
                 moved = {**event, "ts": event["ts"] + copies * span}
                 if "correlation" in moved.get("args", {}):
                     number = moved["args"]["correlation"] + copies * last_number
                     moved["args"] = {**moved["args"], "correlation": number}
-                out.write(("" if event is events[0] and not copies else ",\n") + json.dumps(moved))
+                size += out.write(("" if event is events[0] and not copies else ",\n") + json.dumps(moved))
             copies += 1
         out.write("]}")
     return file

@@ -108,10 +108,13 @@ def test_the_page_needs_nothing_else_and_is_well_formed(tmp_path: Path, trace: P
     assert "&lt;b&gt;&amp;gemm" in text
 
 
-def test_a_bad_file_is_one_message_and_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_bad_file_is_one_message_and_exit_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
     bad = tmp_path / "bad.json"
     bad.write_text("not a trace")
-    assert main(["diagnose", str(bad)]) == 2
+    assert main(["diagnose", str(bad), *options]) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert len(told.err.splitlines()) == 1

@@ -18,7 +18,7 @@ from torch.profiler import ProfilerActivity, profile, schedule
 from torch.utils.data import DataLoader, Dataset
 
 import lab.gpu
-from lab.trace import Diagnosis, diagnose
+from lab.trace import Diagnosis, TraceUnreadable, diagnose
 
 STEPS = 3
 TOLERANCE = 0.03
@@ -271,6 +271,19 @@ def merged(shares: Counter[str], names: set[str]) -> dict[str, float]:
     if "python" not in names:
         merged["launch"] += merged.pop("python", 0.0)
     return dict(merged)
+
+
+def test_a_finished_profiler_is_diagnosed_and_gives_its_trace_only_once() -> None:
+    matrix = torch.ones(512, 512, device="cuda")
+    with profile(activities=BOTH) as prof:
+        for _ in range(3):
+            matrix @ matrix
+        torch.cuda.synchronize()
+    told = diagnose(prof)
+    assert told.verdict.bottleneck == "compute"
+    assert told.devices[0].name == torch.cuda.get_device_name()
+    with pytest.raises(TraceUnreadable, match="only once"):
+        diagnose(prof)
 
 
 def test_there_are_enough_programs() -> None:
