@@ -9,11 +9,13 @@ import importlib
 import json
 import os
 import socket
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
 from _pytest.runner import runtestprotocol
 
+HERE = Path(__file__).parent
 prepared: Prepared | None = None
 
 
@@ -105,8 +107,10 @@ def run(item: pytest.Item, writer: int) -> NoReturn:
         os._exit(1)
 
 
-def pytest_runtest_protocol(item: pytest.Item) -> bool:
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
     global prepared
+    if HERE not in item.path.parents:
+        return None  # pytest asks every conftest.py about every test
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     if prepared is None:
         prepared = Prepared(item.session)
