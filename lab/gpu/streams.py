@@ -111,7 +111,7 @@ class Event:
         if self._at_s is None or end_event._at_s is None:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
         if not (self.query() and end_event.query()):
-            raise ValueError("Both events must be completed before calculating elapsed time.")
+            raise RuntimeError("Both events must be completed before calculating elapsed time.")
         return (end_event._at_s - self._at_s) * 1000
 
     def __repr__(self) -> str:
