@@ -1,8 +1,9 @@
 """How long an op would keep the simulated GPU busy, and with which kernels.
 
 FLOPs come from torch.utils.flop_counter's registry, bytes are those of the op's tensors. Not modelled: caches,
-occupancy, tile and wave quantisation, algorithms chosen by cuDNN and cuBLAS, power limits. A duration is therefore
-right in its order and in how it scales, not in its digits.
+occupancy, tile and wave quantisation, algorithms chosen by cuDNN and cuBLAS, TF32 for convolutions (cuDNN takes it
+unless it is forbidden), power limits. A duration is therefore right in its order and in how it scales, not in its
+digits.
 """
 
 from __future__ import annotations
