@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from textual import events, on, work
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
@@ -14,25 +14,23 @@ from textual.content import Content
 from course.app.grading import explanations, verdict_json
 from course.app.jobs import check_summary, ended_well, error_line, points_in_words, run_summary, verdict_blocks
 from course.app.prose import Block, Text, heading, parse
-from course.app.screens.base import SIDEWAYS, TIMELINE, StepScreen
+from course.app.screens.base import SIDEWAYS, TIMELINE
+from course.app.screens.code import CodeScreen
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
-from course.app.widgets.editor import Editor, first_caret
+from course.app.widgets.editor import Editor
 from course.app.widgets.exercise_panes import TaskScroll, VerdictView
 from course.app.widgets.job import JobPanel, StatusLine
 from course.app.widgets.prose import Prose
-from course.progress import Caret, status_of
+from course.progress import status_of
 from course.workspace import WorkspaceError
 
 if TYPE_CHECKING:
     from course.catalog import Step
 
 PANES = ("task", "code", "output")
-LOOK_S = 1.0
-"""How often the file is looked at for changes by another program."""
-EDITOR_HINT = "Tab indents, Esc leaves the editor"
 
 
-class ExerciseScreen(StepScreen):
+class ExerciseScreen(CodeScreen):
     """Task, code and output; side by side where there is room, else one at a time."""
 
     CSS_PATH = "exercise.tcss"
@@ -122,15 +120,10 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
         """
         super().__init__(step)
         self._resumed = resumed
-        self._known: str | None = None
-        """The learner's file as it was when last read or saved here; None where it can't be read."""
         self._explanations: list[str] = []
         """The cards that explain what the last check found."""
         self._next_explanation = 0
-        self._stamp: tuple[int, int, int] | None = None
-        """When the file was last looked at: its time, its size and its number, which a stat tells without reading."""
         self._error_line: int | None = None
-        self._pane = "task"
 
     def body(self) -> ComposeResult:
         yield ActionBar(
@@ -153,14 +146,6 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
                 yield JobPanel(VerdictView(id="verdict"), id="job")
 
     @property
-    def editor(self) -> Editor:
-        return self.query_one(Editor)
-
-    @property
-    def _file_name(self) -> str:
-        return self.course.workspace.path(self.step.id).name
-
-    @property
     def job_panel(self) -> JobPanel:
         return self.query_one(JobPanel)
 
@@ -170,26 +155,12 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
         self.leave()
         super().show(step)
         caret = self.course.progress.caret(step.id)
-        self._load(caret)
+        self.load(caret)
         self._show_task()
         self._show_last_verdict()
         # Coming from another step, the letter that was pressed to get here may be pressed again: not into the code.
         self.action_pane(caret.pane if caret and self._resumed else "task")
         self._resumed = False
-
-    def _load(self, caret: Caret | None) -> None:
-        try:
-            text = self.course.workspace.open(self.step.id)
-        except WorkspaceError as error:
-            self._known = None
-            self.editor.load("")
-            self.editor.read_only = True
-            self._tell(str(error), "$text-error")
-            return
-        self._known = text
-        self.editor.read_only = False
-        self.editor.load(text, caret or first_caret(text))
-        self._tell("Saved")
 
     def _show_task(self) -> None:
         step, shown = self.step, self.course.progress.hints_shown(self.step.id)
@@ -222,98 +193,12 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
     def _show_verdict(self, verdict: Mapping[str, Any]) -> None:
         self._explanations, self._next_explanation = explanations(verdict), 0
         messages = (check["message"] or "" for check in verdict["checks"] if not check["passed"])
-        self._error_line = error_line(next(messages, ""), self._file_name)
+        self._error_line = error_line(next(messages, ""), self.file_name)
         self.query_one(VerdictView).show(verdict_blocks(verdict, "Ctrl+N goes on to the next step."))
         why = Content.styled("Ctrl+O explains  ·  ", "$text-accent") if self._explanations else Content("")
         self.job_panel.tell(why + check_summary(verdict))
         self.job_panel.add_class("-verdict")
         self.refresh_bindings()
-
-    def _tell(self, words: str, style: str = "$foreground 60%") -> None:
-        row, column = self.editor.cursor_location
-        hint = f"  ·  {EDITOR_HINT}" if self.editor.has_focus else "  ·  F3 edits"
-        self.query_one("#editor-status", StatusLine).text = Content.assemble(
-            (words, style), (f"  ·  {row + 1}:{column + 1}{hint}", "$foreground 60%")
-        )
-
-    # Keeping what was typed
-
-    @on(Editor.Settled)
-    def save(self) -> None:
-        """Save the learner's text if it changed."""
-        text = self.editor.text
-        if self._known is None or self.editor.read_only:
-            return
-        if text != self._known:
-            try:
-                backup = self.course.workspace.save(self.step.id, text, self._known)
-            except WorkspaceError as error:
-                self._tell("NOT saved", "bold $text-error")
-                self.notify(str(error), severity="error", timeout=10, markup=False)
-                return
-            self._known = text
-            if backup:
-                self.notify(f"Another program had changed the file. Its version is kept as {backup}.", markup=False)
-        self._keep_caret()
-        self._tell("Saved")
-
-    def _keep_caret(self) -> None:
-        editor = self.editor
-        row, column = editor.cursor_location
-        x, y = editor.scroll_offset
-        self.course.progress.keep_caret(self.step.id, Caret(row, column, int(x), int(y), self._pane))
-
-    def leave(self) -> None:
-        if self._known is not None:
-            self.save()
-
-    def unsaved(self) -> tuple[str, str] | None:
-        if self._known is None or self.editor.read_only or self.editor.text == self._known:
-            return None
-        return self._file_name, self.editor.text
-
-    @on(Editor.Changed)
-    def _say_unsaved(self) -> None:
-        if self._known is not None and self.editor.text != self._known:
-            self._tell("Typing…", "$text-warning")
-
-    @on(Editor.SelectionChanged)
-    @on(events.DescendantFocus)
-    @on(events.DescendantBlur)
-    def _say_where(self) -> None:
-        if self._known is not None:
-            self._tell("Saved" if self.editor.text == self._known else "Typing…")
-
-    def open(self) -> None:
-        super().open()
-        self.set_interval(LOOK_S, self._take_over_changes)
-
-    def on_app_focus(self) -> None:
-        self._take_over_changes()
-
-    def on_screen_resume(self) -> None:
-        if self._known is not None:
-            self._take_over_changes()
-
-    def _take_over_changes(self) -> None:
-        """Show what another editor has saved meanwhile, unless there is something unsaved here."""
-        if self._known is None or self.editor.text != self._known:
-            return
-        stamp = self.course.workspace.stamp(self.step.id)
-        if stamp is None or stamp == self._stamp:
-            return
-        try:
-            text = self.course.workspace.open(self.step.id)
-        except WorkspaceError:
-            return
-        self._stamp = stamp
-        if text != self._known:
-            editor = self.editor
-            row, column = editor.cursor_location
-            self._known = text
-            editor.load(text, Caret(row, column, editor.scroll_offset.x, editor.scroll_offset.y))
-            self._tell("Read again")
-            self.notify("The file was changed by another program: this is its new text.", timeout=4)
 
     # Actions
 
@@ -330,13 +215,13 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
 
     def action_pane(self, pane: str) -> None:
         """Go to the task, the code or the output."""
-        self._pane = pane if pane in PANES else "task"
+        self.pane = pane if pane in PANES else "task"
         for each in PANES:
-            self.set_class(each == self._pane, f"-{each}")
-            self.query_one(f"#tab-{each}").set_class(each == self._pane, "-active")
-        if self._pane == "code":
+            self.set_class(each == self.pane, f"-{each}")
+            self.query_one(f"#tab-{each}").set_class(each == self.pane, "-active")
+        if self.pane == "code":
             self.editor.focus()
-        elif self._pane == "task":
+        elif self.pane == "task":
             self.query_one(TaskScroll).focus()
         elif self.job_panel.has_class("-verdict"):
             self.query_one(VerdictView).focus()
@@ -347,15 +232,15 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
         narrow = not self.has_class("-wide")
         if self.editor.has_focus:
             self.set_focus(None)
-            self._tell("Saved" if self.editor.text == self._known else "Typing…")
-        elif narrow and self._pane == "output":
+            self.say_where()
+        elif narrow and self.pane == "output":
             self.action_pane("code")
         else:
             self.course.go_home()
 
     def action_save(self) -> None:
         self.save()
-        if self.editor.text == self._known:
+        if self.is_saved:
             self.notify(f"Saved in {self.course.workspace.path(self.step.id)}", timeout=3, markup=False)
 
     def action_hint(self) -> None:
@@ -385,7 +270,7 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
         except WorkspaceError as error:
             self.notify(str(error), severity="error", timeout=10, markup=False)
             return
-        self._load(None)
+        self.load(None)
         self.action_pane("code")
         if backup:
             self.notify(f"Your code is kept as {backup}", timeout=8, markup=False)
@@ -425,11 +310,7 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
             self._check()
 
     def _may_begin(self) -> bool:
-        if self._known is None or not self.course.may_begin():
-            return False
-        self._take_over_changes()
-        self.save()
-        return self.editor.text == self._known
+        return not self.editor.read_only and self.course.may_begin() and self.agree()
 
     def _begin(self, label: str) -> None:
         self._error_line = None
@@ -445,7 +326,7 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
         result = await self.course.run_file(self.course.workspace.path(step.id), panel.feed)
         if self._still_on(step):
             panel.end()
-            self._error_line = error_line(panel.output.text, self._file_name)
+            self._error_line = error_line(panel.output.text, self.file_name)
             panel.tell(run_summary(result, panel.printed, self._error_line))
             if not ended_well(result):
                 panel.output.scroll_end(animate=False)  # what went wrong is said last
