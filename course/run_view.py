@@ -69,6 +69,13 @@ class Mark(NamedTuple):
     name: str
 
 
+class Allocated(NamedTuple):
+    """How much memory of the GPU was allocated at one moment."""
+
+    at_s: float
+    size_bytes: int
+
+
 class Gap(NamedTuple):
     """A stretch without any work on the GPU."""
 
@@ -88,17 +95,6 @@ class Gap(NamedTuple):
         if self.after and self.waited_for in ("wait", "read"):
             return f"the host, still in {self.after}"
         return WAITED_FOR[self.waited_for] + (f" after {self.after}" if self.after else "")
-
-
-class Row(NamedTuple):
-    """A line of a table: everything of one name together."""
-
-    name: str
-    calls: int
-    total_s: float
-    longest_s: float
-    share: float
-    """Of the sum over all rows of kernels, or of the whole run for idle time."""
 
 
 class Column(NamedTuple):
@@ -126,12 +122,19 @@ class RunView:
     gaps: tuple[Gap, ...]
     busy_s: float
     """How long at least one stream worked."""
+    memory: tuple[Allocated, ...] = ()
+    """What was allocated at each launch, in order; empty where that isn't known."""
     cut_off: bool = False
     """Whether the program did more than was written down."""
 
     @property
     def idle_s(self) -> float:
         return math.fsum(gap.duration_s for gap in self.gaps)
+
+    @property
+    def peak(self) -> Allocated | None:
+        """The first moment at which most memory was allocated."""
+        return max(self.memory, key=lambda sample: sample.size_bytes, default=None)
 
     @property
     def long_gaps(self) -> list[Gap]:
@@ -171,15 +174,16 @@ def view(events: Iterable[Event]) -> RunView:
         streams=streams,
         gaps=gaps,
         busy_s=math.fsum(end_s - begin_s for begin_s, end_s in busy),
+        memory=tuple(_memory(seen)),
         cut_off=any(event.get("what") == "cut_off" for event in seen),
     )
 
 
-def _number(event: Event, name: str) -> float | None:
+def _number(event: Event, name: str, most: float = 1e9) -> float | None:
     value = event.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return value if math.isfinite(value) and abs(value) < 1e9 else None
+    return value if math.isfinite(value) and abs(value) < most else None
 
 
 def _text(event: Event, name: str) -> str:
@@ -202,7 +206,7 @@ def _host(seen: Sequence[Event]) -> tuple[list[Span], list[Span]]:
             read = following.get("what") == "host_read" and following.get("call") == event.get("call")
             begin_s = max(at_s - max(_number(event, "waited_s") or 0.0, 0.0), 0.0)
             waits.append(Span(begin_s, at_s, "read" if read else "wait", _text(event, "call")))
-        elif what == "phase":
+        elif what == "host_phase":
             begin_s = max(at_s - max(_number(event, "lasted_s") or 0.0, 0.0), 0.0)
             kind = event.get("kind")
             if kind in HOST_KINDS:
@@ -328,6 +332,13 @@ def _marks(seen: Iterable[Event]) -> Iterator[Mark]:
             yield Mark(at_s, "profiler", "profiler starts" if what == "profiler_start" else "profiler stops")
 
 
+def _memory(seen: Iterable[Event]) -> Iterator[Allocated]:
+    for event in seen:
+        size_bytes = _number(event, "allocated_bytes", most=1e18)
+        if event.get("what") == "launch" and size_bytes is not None and size_bytes >= 0:
+            yield Allocated(max(event["at_s"], 0.0), int(size_bytes))
+
+
 # Looking things up
 
 
@@ -365,39 +376,23 @@ def columns(spans: Sequence[Span], begin_s: float, end_s: float, count: int) -> 
     ]
 
 
-# Tables
+def allocated(memory: Sequence[Allocated], at_s: float) -> int:
+    """How much was allocated at this moment: as much as at the launch before."""
+    number = bisect_right(memory, at_s, key=lambda sample: sample.at_s) - 1
+    return memory[number].size_bytes if number >= 0 else 0
 
 
-def kernel_rows(run: RunView) -> list[Row]:
-    """Kernels and copies by name, those with most time on the GPU first."""
-    return _rows((span.name, span.duration_s) for span in run.launches)
-
-
-def op_rows(run: RunView) -> list[Row]:
-    """The operators that launched them, those with most time on the GPU first."""
-    return _rows((span.op, span.duration_s) for span in run.launches)
-
-
-def idle_rows(run: RunView) -> list[Row]:
-    """What the GPU waited for, the most expensive first; the shares are of the whole run."""
-    return _rows(((gap.words, gap.duration_s) for gap in run.gaps), run.window_s)
-
-
-def _rows(durations: Iterable[tuple[str, float]], whole_s: float | None = None) -> list[Row]:
-    found: dict[str, list[float]] = {}
-    for name, duration_s in durations:
-        found.setdefault(name, []).append(duration_s)
-    totals = {name: math.fsum(each) for name, each in found.items()}
-    whole_s = math.fsum(totals.values()) if whole_s is None else whole_s
-    rows = (
-        Row(name, len(each), totals[name], max(each), totals[name] / whole_s if whole_s else 0.0)
-        for name, each in found.items()
-    )
-    return sorted(rows, key=lambda row: (-row.total_s, row.name))
-
-
-def in_ms(duration_s: float) -> str:
-    """A time in milliseconds, to about three digits."""
-    ms = duration_s * 1e3
-    digits = 0 if abs(ms) >= 1000 else 1 if abs(ms) >= 100 else 2 if abs(ms) >= 10 else 3
-    return f"{ms:,.{digits}f} ms".replace(",", " ")
+def most_allocated(memory: Sequence[Allocated], begin_s: float, end_s: float, count: int) -> list[int]:
+    """The most that was allocated in each column of a window, in bytes."""
+    step_s = (end_s - begin_s) / count
+    before = allocated(memory, begin_s)
+    most: list[int] = []
+    at = bisect_right(memory, begin_s, key=lambda sample: sample.at_s)
+    for number in range(count):
+        highest = before
+        while at < len(memory) and memory[at].at_s < begin_s + (number + 1) * step_s:
+            before = memory[at].size_bytes
+            highest = max(highest, before)
+            at += 1
+        most.append(highest)
+    return most

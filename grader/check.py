@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from grader.errors import CheckFault, GraderError, SeedOutOfRange, SubmissionNotFound, UnknownExercise
 from grader.notebook import SUFFIX, NotebookUnreadable, read_notebook
@@ -20,6 +21,9 @@ from grader.runner.cancellation import Cancellation
 from grader.runner.warm import WarmRunner
 from grader.source import Source, Unreadable, max_bytes, read_source
 from grader.verdict import CheckResult, Gpu, Status, Verdict
+
+if TYPE_CHECKING:
+    from grader.api import Seen
 
 CHECKS = Path(__file__).with_name("checks")
 SEEDS = 2**31
@@ -69,11 +73,12 @@ def check(
     runner: WarmRunner | None,
     cancellation: Cancellation | None = None,
     on_output: Callable[[str], None] | None = None,
+    on_seen: Callable[[Seen], None] | None = None,
     checks: Path = CHECKS,
 ) -> Verdict:
     """The verdict on a file as a submission for an exercise (`<lesson>/<exercise>`, or `<lesson>/quiz`).
 
-    A quiz needs no runner, since none of its answers is run.
+    A quiz needs no runner, since none of its answers is run. `on_seen` is told what the lab saw of each run.
 
     Raises UnknownExercise, SubmissionNotFound, SeedOutOfRange, CheckFault, Cancelled or RunnerUnavailable; whatever
     the file contains and does, there is a verdict.
@@ -97,7 +102,7 @@ def check(
     elif runner is None:
         raise GraderError("An exercise can only be checked with a runner.")
     else:
-        status, results, gpu, program_s = _run_checks(file, path, data, seed, runner, cancellation, on_output)
+        status, results, gpu, program_s = _run_checks(file, path, data, seed, runner, cancellation, on_output, on_seen)
     return Verdict(
         exercise=exercise,
         status=status,
@@ -150,6 +155,7 @@ def _run_checks(
     runner: WarmRunner,
     cancellation: Cancellation | None,
     on_output: Callable[[str], None] | None,
+    on_seen: Callable[[Seen], None] | None,
 ) -> tuple[Status, list[CheckResult], Gpu | None, float]:
     from grader.api import SubmissionFailed
     from grader.plugin import PointsPlugin, Submission
@@ -158,7 +164,7 @@ def _run_checks(
         source, unreadable = read_source(path, data), None
     except Unreadable as error:
         source, unreadable = Source("", path.name), str(error)
-    submission = Submission(str(path.absolute()), source, seed, runner, cancellation, on_output)
+    submission = Submission(str(path.absolute()), source, seed, runner, cancellation, on_output, on_seen)
     if unreadable is not None:
         submission.give_up(SubmissionFailed("error", unreadable))
     plugin = PointsPlugin(submission)

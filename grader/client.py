@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
 import msgspec
 
@@ -82,10 +82,22 @@ class Grader:
         finally:
             del self._outputs[request.id]
 
-    async def check(self, exercise: str, path: Path, seed: int | None = None) -> Verdict:
-        """The verdict on a file as a submission for an exercise or a quiz."""
+    async def check(
+        self,
+        exercise: str,
+        path: Path,
+        seed: int | None = None,
+        on_events: Callable[[list[dict[str, Any]]], None] | None = None,
+    ) -> Verdict:
+        """The verdict on a file as a submission for an exercise or a quiz.
+
+        `on_events` gets what the lab saw of the first run of the submission that came to its end.
+        """
         request = CheckFile(self._new_id(), exercise, str(path.absolute()), seed)
-        return (await self._ask(request.id, request, CheckDone)).verdict
+        done = await self._ask(request.id, request, CheckDone)
+        if on_events is not None:
+            on_events(done.events)
+        return done.verdict
 
     async def cancel(self) -> None:
         """Stop what runs now: a run answers with status "cancelled", a check raises Cancelled. Others go on."""

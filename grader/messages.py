@@ -67,6 +67,8 @@ class RunDone(msgspec.Struct, frozen=True, tag="run_done"):
 class CheckDone(msgspec.Struct, frozen=True, tag="check_done"):
     id: int
     verdict: Verdict
+    events: list[dict[str, Any]] = []
+    """What the lab saw of the first run of the submission."""
 
 
 class NotDone(msgspec.Struct, frozen=True, tag="not_done"):

@@ -32,6 +32,7 @@ class Submission:
         runner: WarmRunner,
         cancellation: Cancellation | None = None,
         on_output: Callable[[str], None] | None = None,
+        on_seen: Callable[[Seen], None] | None = None,
     ) -> None:
         self.path = path
         self.source = source
@@ -42,6 +43,7 @@ class Submission:
         self._runner = runner
         self._cancellation = cancellation
         self._on_output = on_output or (lambda _: None)
+        self._on_seen = on_seen or (lambda _: None)
         self._seen: dict[bytes, Seen | SubmissionFailed] = {}
         self._expected: dict[bytes, Any] = {}
         self._unusable: SubmissionFailed | None = None
@@ -131,7 +133,9 @@ class Submission:
         seen = failed if failed is not None else _seen(outcome)
         if isinstance(seen, SubmissionFailed):
             seen = SubmissionFailed(seen.status, self.source.explained(str(seen)))
-        if isinstance(seen, SubmissionFailed) and seen.status == "timeout":
+        if isinstance(seen, Seen):
+            self._on_seen(seen)
+        elif seen.status == "timeout":
             self.give_up(seen)  # nobody wants to wait for the same loop again
         return seen
 

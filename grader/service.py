@@ -10,7 +10,7 @@ import sys
 import threading
 from collections import deque
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
@@ -33,7 +33,9 @@ from grader.runner.cancellation import Cancellation
 from grader.runner.protocol import Finished, Limits, Script
 from grader.runner.run import Outcome
 from grader.runner.warm import WarmRunner
-from grader.verdict import Verdict
+
+if TYPE_CHECKING:
+    from grader.api import Seen
 
 RUN_LIMITS = Limits(time_s=120.0)  # a learner's own run may take longer than a check's
 MAX_EVENTS = 20_000  # of a run; more than anyone looks at
@@ -91,7 +93,7 @@ class Service:
                 raise Cancelled("Cancelled before it started.")
             if isinstance(asked, RunFile):
                 return RunDone(asked.id, self._run(asked, cancellation))
-            return CheckDone(asked.id, self._check(asked, cancellation))
+            return self._check(asked, cancellation)
         except Cancelled as error:
             if isinstance(asked, RunFile):
                 return RunDone(asked.id, RunResult("cancelled", None, 0.0, None, [], str(error)))
@@ -101,10 +103,19 @@ class Service:
         except Exception as error:
             return NotDone(asked.id, "GraderError", f"The grader itself failed ({type(error).__name__}: {error}).")
 
-    def _check(self, asked: CheckFile, cancellation: Cancellation) -> Verdict:
+    def _check(self, asked: CheckFile, cancellation: Cancellation) -> CheckDone:
         from grader.check import check  # pytest takes a moment to import
 
-        return check(asked.exercise, Path(asked.path), seed=asked.seed, runner=self._runner, cancellation=cancellation)
+        first: list[dict[str, Any]] = []
+
+        def seen(run: Seen) -> None:
+            first.extend([] if first else first_events(run.observed))
+
+        path = Path(asked.path)
+        verdict = check(
+            asked.exercise, path, seed=asked.seed, runner=self._runner, cancellation=cancellation, on_seen=seen
+        )
+        return CheckDone(asked.id, verdict, first)
 
     def _run(self, asked: RunFile, cancellation: Cancellation) -> RunResult:
         path = Path(asked.path).absolute()
@@ -134,6 +145,14 @@ def _not_run(message: str) -> RunResult:
     return RunResult("crashed", None, 0.0, None, [], message)
 
 
+def first_events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many of the events as are passed on; a last one says so where there were more."""
+    if len(events) <= MAX_EVENTS:
+        return events
+    cut_off = {**events[MAX_EVENTS], "what": "cut_off", "limit": MAX_EVENTS}
+    return [*events[:MAX_EVENTS], cut_off]
+
+
 def run_result(outcome: Outcome, limits: Limits) -> RunResult:
     """A run of a file as a program, in terms of what the person who started it wants to know."""
     from grader.feedback import killed
@@ -143,7 +162,7 @@ def run_result(outcome: Outcome, limits: Limits) -> RunResult:
     message = None
     status: RunStatus = "finished"
     if outcome.end == "ended" and isinstance(outcome.report, Finished):
-        exit_code, events = outcome.report.exit_code, outcome.report.events[:MAX_EVENTS]
+        exit_code, events = outcome.report.exit_code, first_events(outcome.report.events)
     elif outcome.end == "ended" and exit_code is not None and exit_code >= 0:
         message = "The program ended its process itself, so what it did with the GPU is not known."
     elif outcome.end == "ended":

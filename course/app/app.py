@@ -8,7 +8,7 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -29,7 +29,7 @@ from course.workspace import Workspace, WorkspaceError, write_atomically
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from course.app.grading import Grader, RunResult, SeenRun
+    from course.app.grading import Grader, SeenRun
     from course.catalog import Catalog, Step
 
 AT_MAP = "at_map"
@@ -320,14 +320,14 @@ class CourseApp(App[None]):
     async def run_file(self, path: Path, on_output: Callable[[str], None]) -> Any:
         """Run a file with the GPU; the result says how it ended, also when it couldn't begin."""
         result = await self._do("The program", lambda grader: grader.run(path, on_output))
-        self._keep_run(path.name, result)
+        self._keep_run(path.name, result.gpu, result.events)
         return result
 
-    def _keep_run(self, name: str, result: RunResult) -> None:
+    def _keep_run(self, name: str, gpu: Any, events: Sequence[Mapping[str, Any]]) -> None:
         from course.app.grading import SeenRun
 
-        if result.events:
-            self.seen_run = SeenRun(name, result.gpu, result.events)
+        if events:
+            self.seen_run = SeenRun(name, gpu, events)
             self.screen.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -351,13 +351,15 @@ class CourseApp(App[None]):
 
     async def check_file(self, exercise: str, path: Path) -> tuple[Any, Content]:
         """The verdict on a file, recorded; or None, and why there is none."""
-        verdict = await self._do("The check", lambda grader: grader.check(exercise, path))
+        seen: list[Any] = []
+        verdict = await self._do("The check", lambda grader: grader.check(exercise, path, on_events=seen.extend))
         if isinstance(verdict, FailedRun):
             style = "$text-warning" if verdict.status == "cancelled" else "$text-error"
             return None, Content.styled(verdict.message, style)
         from course.app.grading import verdict_json
 
         self.progress.record(verdict_json(verdict))
+        self._keep_run(f"{path.name}, first run of the check", verdict.gpu, seen)
         return verdict, Content("")
 
     async def _do(self, label: str, request: Callable[[Grader], Any]) -> Any:

@@ -36,9 +36,10 @@ def run_summary(result: RunResult, printed: bool, line: int | None = None) -> Co
     """One line about how a run ended, and the line of the learner's file where it went wrong."""
     took = f" after {result.duration_s:.1f} s" if result.duration_s else ""
     status = str(result.status)
+    timeline = " F10 shows its timeline." if result.events else ""
     if ended_well(result):
         nothing = "" if printed else " It printed nothing."
-        return Content.assemble(("✓ Finished", "$text-success"), f"{took}.{nothing}")
+        return Content.assemble(("✓ Finished", "$text-success"), f"{took}.{nothing}{timeline}")
     if status == "finished":
         where = f" Ctrl+L goes to line {line}." if line else ""
         return Content.assemble(("✗ Error", "$text-error"), f"{took}, exit code {result.exit_code}.{where}")

@@ -115,13 +115,21 @@ class FakeGrader:
             return RunResult("cancelled", None, 0.5, gpu, [])
         return RunResult("finished", self.exit_code, 0.5, gpu, self.events)
 
-    async def check(self, exercise: str, path: Path, seed: int | None = None) -> Verdict:
+    async def check(
+        self,
+        exercise: str,
+        path: Path,
+        seed: int | None = None,
+        on_events: Callable[[list[dict[str, Any]]], None] | None = None,
+    ) -> Verdict:
         self.asked.append((exercise, path.read_text("utf-8")))
         if await self._held():
             from grader.errors import Cancelled
 
             raise Cancelled("The check was stopped.")
         assert self.verdict is not None
+        if on_events is not None:
+            on_events(self.events)
         return self.verdict
 
     async def _held(self) -> bool:

@@ -11,18 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from course.run_tables import idle_rows, in_ms, kernel_rows, op_rows
 from course.run_view import (
     HOST_KINDS,
     WAITED_FOR,
     RunView,
     Span,
+    allocated,
     at,
     columns,
     disjoint,
-    idle_rows,
-    in_ms,
-    kernel_rows,
-    op_rows,
+    most_allocated,
     over,
     view,
     within,
@@ -100,6 +99,18 @@ def test_labels_clock_reads_and_profilers_are_marks() -> None:
     assert [mark.name for mark in view(events).marks] == ["forward", "time.perf_counter", "profiler starts"]
 
 
+def test_loading_data_backward_and_the_optimizer_are_told_from_launching() -> None:
+    events = [
+        event("host_phase", 40, kind="data", lasted_s=38 * MS),
+        launch(40.5, 40.5, 45),
+        launch(41.4, 45, 50),
+        event("host_phase", 42.5, kind="backward", lasted_s=0.9 * MS),
+        event("host_phase", 43, kind="optimizer", lasted_s=0.5 * MS),
+    ]
+    assert [kind for kind, *_ in lane(view(events))] == ["code", "data", "launch", "backward", "optimizer"]
+    assert gaps(view([launch(1, 1, 1.5), *events]))[1] == (1.5, 40.5, "loading data")
+
+
 # The gaps
 
 
@@ -142,6 +153,26 @@ def test_the_long_gaps_are_those_of_a_hundredth_of_the_run_or_else_the_longest()
     run = view([launch(10 * n, 10 * n + 0.01, 10 * n + 10, name="a") for n in range(20)])
     assert len(run.long_gaps) == 10
     assert run.long_gaps == sorted(run.long_gaps)
+
+
+# Memory
+
+
+def test_the_memory_is_what_was_allocated_at_the_launch_before() -> None:
+    run = view([launch(n, n, n + 1, allocated_bytes=size) for n, size in enumerate([10, 70, 30, 70, 20])])
+    assert [allocated(run.memory, at_ms * MS) for at_ms in (0, 0.5, 1, 2.9, 9)] == [10, 10, 70, 30, 20]
+    assert run.peak == (1 * MS, 70)
+
+
+def test_a_column_of_the_memory_shows_the_most_that_was_allocated_in_it() -> None:
+    run = view([launch(n, n, n + 1, allocated_bytes=size) for n, size in enumerate([10, 70, 30, 20, 40])])
+    assert most_allocated(run.memory, 0.0, 6 * MS, 3) == [70, 30, 40]
+    assert most_allocated(run.memory, 1.5 * MS, 1.9 * MS, 2) == [70, 70]
+
+
+def test_where_no_event_holds_it_there_is_no_memory() -> None:
+    run = view([launch(1, 1, 2), launch(2, 2, 3, allocated_bytes="many")])
+    assert (run.memory, run.peak) == ((), None)
 
 
 # Tables
@@ -217,7 +248,9 @@ def launches(draw: st.DrawFn) -> dict[str, Any]:
 
 OTHERS = st.fixed_dictionaries(
     {
-        "what": st.sampled_from(["wait", "host_read", "copy_to_gpu", "clock_read", "label", "phase", "cut_off", "odd"]),
+        "what": st.sampled_from(
+            ["wait", "host_read", "copy_to_gpu", "clock_read", "label", "host_phase", "cut_off", "odd"]
+        ),
         "at_s": MOMENTS,
         "call": st.sampled_from(["Tensor.item", "torch.cuda.synchronize"]),
         "waited_s": st.floats(0, 3),

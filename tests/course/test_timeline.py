@@ -16,9 +16,11 @@ from course.app.screens.lesson import LessonScreen
 from course.app.screens.timeline import TimelineScreen
 from course.app.widgets.editor import Editor
 from course.app.widgets.job import StatusLine
-from course.app.widgets.timeline import GUTTER, HOST_GLYPHS, Timeline, tick_s
+from course.app.widgets.timeline import Timeline
+from course.app.widgets.timeline_rows import GUTTER, HOST_GLYPHS, tick_s
 from course.run_view import HOST_KINDS
-from tests.course.conftest import EXERCISE, FakeGrader
+from grader.verdict import CheckResult
+from tests.course.conftest import EXERCISE, FakeGrader, verdict
 from tests.course.test_app import go_to, press, shown, until
 from tests.course.test_run_view import event, launch, waits
 
@@ -95,6 +97,17 @@ async def test_a_run_of_an_exercise_opens_as_a_timeline_also_from_the_editor(see
         assert isinstance(seen.screen, TimelineScreen)
         await press(pilot, "escape")
         assert isinstance(seen.screen, ExerciseScreen)
+
+
+async def test_a_check_opens_as_a_timeline_of_its_first_run(seen: CourseApp, fake: FakeGrader) -> None:
+    fake.verdict = verdict(CheckResult("Returns seconds", True, 5, 5), status="passed")
+    async with seen.run_test(size=SMALL) as pilot:
+        await go_to(pilot, seen, EXERCISE)
+        await press(pilot, "f6")
+        await until(pilot, lambda: seen.job is None and seen.seen_run is not None)
+        await press(pilot, "f10")
+        assert isinstance(seen.screen, TimelineScreen)
+        assert "first run of the check" in seen.screen.header.place.plain
 
 
 async def test_in_the_editor_t_is_a_letter(seen: CourseApp) -> None:

@@ -15,6 +15,7 @@ import pytest
 from grader.client import Grader
 from grader.errors import Cancelled, GraderError, RunnerUnavailable, ServiceDied, SubmissionNotFound, UnknownExercise
 from grader.runner.descendants import descendants, is_running
+from grader.service import MAX_EVENTS, first_events
 from tests.grader.conftest import ends, linux_only
 
 SERVICE = [sys.executable, "-m", "tests.grader.fake_service"]
@@ -146,6 +147,14 @@ async def test_how_a_run_ended_is_told(
     result = await grader.run(program(tmp_path, source), Output())
     assert (result.status, result.exit_code) == (status, exit_code)
     assert message in str(result.message) if message else result.message is None
+
+
+def test_of_very_many_events_the_first_are_passed_on_and_the_last_says_so() -> None:
+    events = [{"n": n, "at_s": n / 1000, "what": "launch"} for n in range(MAX_EVENTS + 5)]
+    passed_on = first_events(events)
+    assert passed_on[:-1] == events[:MAX_EVENTS]
+    assert (passed_on[-1]["what"], passed_on[-1]["limit"]) == ("cut_off", MAX_EVENTS)
+    assert first_events(events[:MAX_EVENTS]) == events[:MAX_EVENTS]
 
 
 async def test_a_file_that_cannot_be_read_is_told(grader: Grader, tmp_path: Path) -> None:

@@ -37,17 +37,19 @@ def call(lab: WarmRunner, tmp_path: Path) -> Callable[..., Returned]:
     return call
 
 
-async def test_the_app_gets_a_verdict_from_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_app_gets_a_verdict_and_what_was_seen_from_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROFILE_FIRST_GPU", "simulated")
     grader = Grader()
-    verdict = await grader.check(
-        "synchronize/time_on_the_gpu", SOLUTIONS / "synchronize" / "time_on_the_gpu.py", seed=3
-    )
+    events: list[dict[str, Any]] = []
+    file = SOLUTIONS / "synchronize" / "time_on_the_gpu.py"
+    verdict = await grader.check("synchronize/time_on_the_gpu", file, seed=3, on_events=events.extend)
     await grader.close()
     assert (verdict.status, verdict.points) == ("passed", verdict.max_points)
     assert verdict.seed == 3
     assert verdict.gpu is not None
     assert verdict.gpu.kind == "simulated"
+    assert {"launch", "wait"} <= kinds(events)
+    assert [event["n"] for event in events] == list(range(len(events)))  # one run, not several
 
 
 def test_a_fresh_process_has_the_gpu_in_place_too(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from course.app.screens.base import CourseScreen
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.job import StatusLine
 from course.app.widgets.timeline import Timeline
-from course.report import gpu_in_words
-from course.run_view import Row, RunView, at, idle_rows, in_ms, kernel_rows, op_rows
+from course.run_tables import Row, idle_rows, in_mib, in_ms, kernel_rows, op_rows
+from course.run_view import RunView, allocated, at
 
 if TYPE_CHECKING:
     from course.app.grading import SeenRun
@@ -65,6 +65,8 @@ time the GPU was busy; below, brackets mark where it was idle, and what it waite
 **+** and **-** zoom, **←** and **→** move the cursor, **<** and **>** go half a window, **n** goes to the next long
 gap, **0** shows the whole run again. The wheel zooms, with Shift it scrolls; dragging moves the window. Two lines above
 the table say what was going on at the cursor.
+
+The last row is the memory that was allocated, as high as its share of the peak; **m** goes to the peak.
 
 **t** changes the table, **s** its order; Tab goes into it. Shares are of the whole run for idle time, else of the time
 of all kernels and copies. “Other code” is a millisecond or more without a call of the GPU: Python, loading data,
@@ -132,10 +134,9 @@ On a simulated GPU all times are those of the simulated card. On a real one kern
         begin_s, end_s = timeline.window
         seen = f"{in_ms(begin_s)} to {in_ms(end_s)}" if end_s - begin_s < run.window_s else "all of it"
         gpu = self._seen.gpu
-        where = gpu_in_words(gpu.kind, gpu.name) if gpu else "GPU not known"
         busy = f"GPU busy {run.busy_s / run.window_s:.0%}  ·  " if run.streams and run.window_s else ""
         cut = "  ·  cut off: it did more" if run.cut_off else ""
-        title = f"{in_ms(run.window_s)} on the {where}"
+        title = f"{in_ms(run.window_s)} on a {f'{gpu.kind} ' if gpu else ''}GPU"
         self.query_one("#timeline-title", StatusLine).text = Content.assemble(
             (busy, "bold"), title, (f"  ·  {seen}{cut}", QUIET)
         )
@@ -146,7 +147,8 @@ On a simulated GPU all times are those of the simulated card. On a real one kern
         run = self._run
         host = at(run.host, at_s)
         did = f"{host.name}, {in_ms(host.duration_s)}" if host else "ended"
-        first = Content.assemble((f"▼ {in_ms(at_s)}", "bold $text-accent"), f"  Host: {did}")
+        has = f"  ·  {in_mib(allocated(run.memory, at_s))} allocated" if run.memory else ""
+        first = Content.assemble((f"▼ {in_ms(at_s)}", "bold $text-accent"), f"  Host: {did}{has}")
         if not run.streams:
             gpu = self._seen.gpu
             return Content.assemble(first, "\n", (REAL if gpu and gpu.kind == "real" else NOTHING, QUIET))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
@@ -16,28 +13,30 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from course.run_view import GPU_KINDS, HOST_KINDS, Column, RunView, columns, in_ms, within
+from course.app.widgets.timeline_rows import (
+    COPY,
+    GUTTER,
+    HOST_GLYPHS,
+    IDLE,
+    STYLES,
+    axis,
+    flow,
+    gap_row,
+    gpu_rows,
+    host_row,
+    marks,
+    memory_row,
+    names,
+    strip,
+)
+from course.run_tables import in_mib, in_ms
+from course.run_view import GPU_KINDS, HOST_KINDS, RunView, columns
 
-GUTTER = 6
-"""Columns for the names of the lanes."""
 MOST_STREAMS = 4
 """How many lanes the GPU gets at most; a run with more shows the busiest ones."""
 NEAREST_S = 1e-6
 """The narrowest window to zoom in to."""
 ZOOM = 2.0
-HOST_GLYPHS = {
-    "launch": "█",
-    "data": "░",
-    "backward": "▓",
-    "optimizer": "▚",
-    "copy": "↑",
-    "wait": "▒",
-    "read": "◆",
-    "code": "·",
-}
-"""How each kind is drawn: told apart without colours, too."""
-BARS = " ▁▂▃▄▅▆▇█"
-IDLE, COPY, PART_COPY, MARK, CURSOR = "·", "▒", "░", "▾", "┃"
 
 
 class Timeline(Widget, can_focus=True):
@@ -57,12 +56,11 @@ class Timeline(Widget, can_focus=True):
         Binding("0,a", "all", "All", show=False, id="timeline.all", tooltip="Show the whole run"),
         Binding("n,g", "gap(1)", "Next gap", show=False, id="timeline.gap.next", tooltip="To the next long gap"),
         Binding("p,G", "gap(-1)", "Gap before", show=False, id="timeline.gap.previous", tooltip="To the gap before"),
+        Binding("m", "peak", "Peak of memory", show=False, id="timeline.peak", tooltip="To the peak of the memory"),
         Binding("home", "edge(0)", "Begin of the run", show=False, id="timeline.home"),
         Binding("end", "edge(1)", "End of the run", show=False, id="timeline.end"),
     ]
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"timeline--{name}" for name in (*HOST_KINDS, "kernel", "memcpy", "memset", "gap", "axis", "name", "cursor")
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"timeline--{name}" for name in STYLES}
     DEFAULT_CSS = """
     Timeline {
         height: auto; width: 1fr; pointer: crosshair;
@@ -78,6 +76,7 @@ class Timeline(Widget, can_focus=True):
         & > .timeline--memcpy { color: $text-secondary; }
         & > .timeline--memset { color: $text-primary; }
         & > .timeline--gap { color: $text-warning; }
+        & > .timeline--memory { color: $text-primary; }
         & > .timeline--axis { color: $foreground 70%; }
         & > .timeline--name { color: $foreground; text-style: bold; }
         & > .timeline--cursor { color: $text-accent; text-style: bold; }
@@ -149,7 +148,7 @@ class Timeline(Widget, can_focus=True):
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         streams = len(self.streams())
-        return 4 + (2 * streams + 1 if streams else 0) + len(self._legend(width))
+        return 4 + (2 * streams + 1 if streams else 0) + bool(self.run and self.run.memory) + len(self._legend(width))
 
     def _legend(self, width: int) -> list[tuple[str, list[tuple[str, str]]]]:
         """What the signs mean: for each line the name of the lane, and the words, each with its style."""
@@ -163,8 +162,13 @@ class Timeline(Widget, can_focus=True):
             (f"{IDLE} idle", "gap"),
             ("the higher a bar, the busier", "axis"),
         ]
-        lines = [("Host", line) for line in _flow(host, width - GUTTER)]
-        return [*lines, *(("GPU", line) for line in _flow(gpu, width - GUTTER) if self.run.streams)]
+        lines = [("" if number else "Host", line) for number, line in enumerate(flow(host, width - GUTTER))]
+        if self.run.streams:
+            lines.append(("GPU", gpu))
+        if peak := self.run.peak:
+            words = f"▅ memory allocated at each launch, peak {in_mib(peak.size_bytes)} at {in_ms(peak.at_s)}"
+            lines.append(("Mem", [(words, "memory")]))
+        return lines
 
     def look_at(self, begin_s: float, end_s: float) -> None:
         """Show this part of the run, as far as there is one."""
@@ -190,6 +194,8 @@ class Timeline(Widget, can_focus=True):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "gap":
             return self.run is not None and bool(self.run.gaps)
+        if action == "peak":
+            return self.run is not None and bool(self.run.memory)
         return self.run is not None
 
     def action_move(self, direction: int) -> None:
@@ -219,6 +225,10 @@ class Timeline(Widget, can_focus=True):
     def action_edge(self, edge: int) -> None:
         if self.run is not None:
             self.point_at(self.run.window_s * edge)
+
+    def action_peak(self) -> None:
+        if self.run is not None and (peak := self.run.peak):
+            self.point_at(peak.at_s)
 
     def action_gap(self, direction: int) -> None:
         """Go to the next of the long gaps, so that it is wide enough to be seen."""
@@ -286,152 +296,27 @@ class Timeline(Widget, can_focus=True):
             return self._lines[y]
         return Strip.blank(self.size.width, self.rich_style)
 
-    def _style(self, name: str) -> Style:
-        return self.get_component_rich_style(f"timeline--{name}")
-
     def _draw(self) -> list[Strip]:
         run = self.run
         if run is None or self.size.width <= GUTTER:
             return []
-        kinds = {name: self._style(name) for name in (*HOST_KINDS, *GPU_KINDS, "gap", "axis", "name", "cursor")}
+        kinds = {name: self.get_component_rich_style(f"timeline--{name}") for name in STYLES}
         width, (begin_s, end_s) = self.chart_width, self.window
         cursor = math.floor((self.cursor_s - begin_s) / self.column_s)
         lines = [
-            _line("", _axis(width, begin_s, end_s, cursor), kinds, cursor),
-            _line("", _marks(run, width, begin_s, self.column_s), kinds, cursor),
-            _line("Host", _host_row(columns(run.host, begin_s, end_s, width)), kinds, cursor),
-            _line("", _names(run, width, begin_s, self.column_s), kinds, cursor),
+            strip("", axis(width, begin_s, end_s, cursor), kinds, cursor),
+            strip("", marks(run, width, begin_s, self.column_s), kinds, cursor),
+            strip("Host", host_row(columns(run.host, begin_s, end_s, width)), kinds, cursor),
+            strip("", names(run, width, begin_s, self.column_s), kinds, cursor),
         ]
         for name, stream in self.streams().items():
-            upper, lower = _gpu_rows(columns(run.streams[stream], begin_s, end_s, width))
-            lines += [_line(name, upper, kinds, cursor), _line("", lower, kinds, cursor)]
+            upper, lower = gpu_rows(columns(run.streams[stream], begin_s, end_s, width))
+            lines += [strip(name, upper, kinds, cursor), strip("", lower, kinds, cursor)]
         if run.streams:
-            lines.append(_line("idle", _gap_row(run, width, begin_s, self.column_s), kinds, cursor))
+            lines.append(strip("idle", gap_row(run, width, begin_s, self.column_s), kinds, cursor))
+        if run.memory:
+            lines.append(strip("Mem", memory_row(run, width, begin_s, end_s), kinds, cursor))
         for name, signs in self._legend(self.size.width):
             cells = [(char, style) for text, style in signs for char in f"{text}  "]
-            lines.append(_line(name, cells, kinds, -1))
+            lines.append(strip(name, cells, kinds, -1))
         return [line.adjust_cell_length(self.size.width, self.rich_style) for line in lines]
-
-
-Cell = tuple[str, str]
-"""A character and the name of its style."""
-
-
-def _flow(words: list[tuple[str, str]], width: int) -> list[list[tuple[str, str]]]:
-    """The words in as many lines as they need."""
-    lines: list[list[tuple[str, str]]] = []
-    left = 0
-    for text, style in words:
-        if not lines or len(text) > left:
-            lines.append([])
-            left = width
-        lines[-1].append((text, style))
-        left -= len(text) + 2
-    return lines
-
-
-def _line(name: str, cells: list[Cell], kinds: Mapping[str, Style], cursor: int) -> Strip:
-    """A row of the timeline; where it is empty, the cursor shows through."""
-    around = "".join(char for char, _ in cells[max(cursor - 1, 0) : cursor + 2])
-    if 0 <= cursor < len(cells) and cells[cursor][0] in f" {IDLE}" and not any(char.isalnum() for char in around):
-        cells[cursor] = (CURSOR, "cursor")
-    segments = [Segment(f"{name:<{GUTTER}}", kinds["name"])]
-    begin = 0
-    for end in range(1, len(cells) + 1):
-        if end == len(cells) or cells[end][1] != cells[begin][1]:
-            segments.append(Segment("".join(char for char, _ in cells[begin:end]), kinds[cells[begin][1]]))
-            begin = end
-    return Strip(segments)
-
-
-def _write(cells: list[Cell], column: int, text: str, style: str) -> None:
-    for number, char in enumerate(text, column):
-        if 0 <= number < len(cells):
-            cells[number] = (char, style)
-
-
-def tick_s(window_s: float, most: int) -> float:
-    """The distance of the ticks on an axis with at most so many: 1, 2 or 5 times a power of ten."""
-    least = window_s / max(most, 1)
-    power = 10.0 ** math.floor(math.log10(least))
-    return next((step * power for step in (1, 2, 5) if step * power >= least * (1 - 1e-9)), 10 * power)
-
-
-def _axis(width: int, begin_s: float, end_s: float, cursor: int) -> list[Cell]:
-    cells = [("─", "axis")] * width
-    step_s = tick_s(end_s - begin_s, width // 14)
-    digits = max(-math.floor(math.log10(step_s * 1e3) + 1e-9), 0)
-    column_s = (end_s - begin_s) / width
-    for number in range(math.ceil(begin_s / step_s - 1e-9), math.floor(end_s / step_s + 1e-9) + 1):
-        column = math.floor((number * step_s - begin_s) / column_s + 1e-9)
-        label = f"┬{number * step_s * 1e3:.{digits}f} ms"
-        if column < width:
-            _write(cells, column, label if column + len(label) <= width else "┬", "axis")
-    if 0 <= cursor < width and cells[cursor][0] in "─┬":
-        cells[cursor] = ("▼", "cursor")
-    return cells
-
-
-def _marks(run: RunView, width: int, begin_s: float, column_s: float) -> list[Cell]:
-    """The program's labels and clock reads, as far as there is room; labels come first."""
-    cells = [(" ", "axis")] * width
-    for kinds in (("label", "profiler"), ("clock",)):
-        for mark in run.marks:
-            column = math.floor((mark.at_s - begin_s) / column_s)
-            if mark.kind not in kinds or not 0 <= column < width or cells[column][0] != " ":
-                continue
-            text = f"{MARK}{mark.name}"
-            room = next((n for n in range(column, width) if cells[n][0] != " "), width) - column
-            fits = len(text) < room
-            _write(cells, column, text if fits else MARK, "optimizer" if mark.kind == "clock" else "data")
-    return cells
-
-
-def _host_row(lane: list[Column]) -> list[Cell]:
-    return [(HOST_GLYPHS[column.kind], column.kind) if column.kind else (" ", "axis") for column in lane]
-
-
-def _names(run: RunView, width: int, begin_s: float, column_s: float) -> list[Cell]:
-    """The names of what takes long enough to have its name below it."""
-    cells = [(" ", "axis")] * width
-    for span in within(run.host, begin_s, begin_s + width * column_s):
-        first = max(math.ceil((span.begin_s - begin_s) / column_s), 0)
-        room = min(math.floor((span.end_s - begin_s) / column_s), width) - first
-        for text in (f"{span.name} {in_ms(span.duration_s)}", span.name):
-            if len(text) < room:
-                _write(cells, first, text, span.kind)
-                break
-    return cells
-
-
-def _gpu_rows(lane: list[Column]) -> tuple[list[Cell], list[Cell]]:
-    """A lane of the GPU: bars of sixteen levels over two rows."""
-    upper: list[Cell] = []
-    lower: list[Cell] = []
-    for kind, share in lane:
-        level = math.ceil(share * 16 - 1e-6)
-        if not kind or not level:
-            upper.append((" ", "axis"))
-            lower.append((IDLE, "gap"))
-        elif kind == "memcpy":
-            upper.append((COPY if level > 12 else PART_COPY, kind) if level > 8 else (" ", "axis"))
-            lower.append((COPY if level > 4 else PART_COPY, kind))
-        else:
-            upper.append((BARS[max(level - 8, 0)], kind))
-            lower.append((BARS[min(level, 8)], kind))
-    return upper, lower
-
-
-def _gap_row(run: RunView, width: int, begin_s: float, column_s: float) -> list[Cell]:
-    """Brackets below the gaps, with what the GPU waited for where there is room."""
-    cells = [(" ", "gap")] * width
-    for gap in within(run.gaps, begin_s, begin_s + width * column_s):
-        first = max(round((gap.begin_s - begin_s) / column_s), 0)
-        end = min(round((gap.end_s - begin_s) / column_s), width)
-        room = end - first - 2
-        if room < 0:
-            continue
-        words = (f"{in_ms(gap.duration_s)}: {gap.words}", in_ms(gap.duration_s), "")
-        text = next(text for text in words if len(text) <= room)
-        _write(cells, first, f"└{text.center(room, '─')}┘", "gap")
-    return cells

@@ -240,3 +240,30 @@ def test_nothing_is_written_down_when_nobody_observes():
     observe.finish()
     matmuls(1)()
     assert observe.finish() == []
+
+
+def test_loading_backward_and_optimizer_are_phases_with_their_time():
+    model = torch.nn.Linear(8, 8).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = torch.utils.data.DataLoader(torch.randn(4, 8), batch_size=2)
+
+    def act():
+        for batch in loader:
+            model(batch.cuda()).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+    phases = seen(act, "host_phase")
+    kinds = [event["kind"] for event in phases]
+    assert kinds == ["data", "backward", "optimizer", "data", "backward", "optimizer", "data"]  # the last finds no more
+    assert all(0 < event["lasted_s"] <= event["at_s"] for event in phases)
+
+
+def test_a_backward_pass_that_fails_is_a_phase_and_raises_as_ever():
+    scalar = torch.ones(2, 2, device="cuda", requires_grad=True)
+
+    def act():
+        with pytest.raises(RuntimeError, match="scalar outputs"):
+            (scalar * 2).backward()
+
+    assert [event["kind"] for event in seen(act, "host_phase")] == ["backward"]
