@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -333,10 +333,11 @@ def _marks(seen: Iterable[Event]) -> Iterator[Mark]:
 
 
 def _memory(seen: Iterable[Event]) -> Iterator[Allocated]:
+    """At each launch the most since the launch before, then what is left of it."""
     for event in seen:
-        size_bytes = _number(event, "allocated_bytes", most=1e18)
-        if event.get("what") == "launch" and size_bytes is not None and size_bytes >= 0:
-            yield Allocated(max(event["at_s"], 0.0), int(size_bytes))
+        for size_bytes in (_number(event, name, most=1e18) for name in ("peak_bytes", "allocated_bytes")):
+            if event.get("what") == "launch" and size_bytes is not None and size_bytes >= 0:
+                yield Allocated(max(event["at_s"], 0.0), int(size_bytes))
 
 
 # Looking things up
@@ -376,18 +377,12 @@ def columns(spans: Sequence[Span], begin_s: float, end_s: float, count: int) -> 
     ]
 
 
-def allocated(memory: Sequence[Allocated], at_s: float) -> int:
-    """How much was allocated at this moment: as much as at the launch before."""
-    number = bisect_right(memory, at_s, key=lambda sample: sample.at_s) - 1
-    return memory[number].size_bytes if number >= 0 else 0
-
-
 def most_allocated(memory: Sequence[Allocated], begin_s: float, end_s: float, count: int) -> list[int]:
     """The most that was allocated in each column of a window, in bytes."""
     step_s = (end_s - begin_s) / count
-    before = allocated(memory, begin_s)
+    at = bisect_left(memory, begin_s, key=lambda sample: sample.at_s)
+    before = memory[at - 1].size_bytes if at else 0
     most: list[int] = []
-    at = bisect_right(memory, begin_s, key=lambda sample: sample.at_s)
     for number in range(count):
         highest = before
         while at < len(memory) and memory[at].at_s < begin_s + (number + 1) * step_s:

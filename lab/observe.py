@@ -1,4 +1,4 @@
-"""Writes down what a program does with the GPU: waits, reads, copies, launches, clocks, memory, profilers, labels.
+"""Writes down what a program does with the GPU: waits, reads, copies, launches, phases, clocks, memory, labels.
 
 The same events are seen on a real GPU and on the simulated one, except `launch`, which only the simulated GPU knows.
 """
@@ -33,12 +33,17 @@ class Inside(threading.local):
 inside = Inside()
 lab_time_s: Callable[[], float] = time.perf_counter
 gpu_left_s: Callable[[], float] = lambda: 0.0  # noqa: E731
+allocated_bytes = 0
+"""On the simulated GPU, now."""
+most_allocated_bytes = 0
+"""The most since the launch before."""
 
 
 def start() -> None:
     """Forget what was seen and begin to observe."""
-    global observing, began_s
+    global observing, began_s, most_allocated_bytes
     events.clear()
+    most_allocated_bytes = allocated_bytes
     began_s = lab_time_s()
     observing = True
 
@@ -61,8 +66,16 @@ def record(what: str, **data: Any) -> None:
     events.append({"n": len(events), "at_s": lab_time_s() - began_s, "what": what, **data})
 
 
+def note_allocated(size_bytes: int) -> None:
+    """Keep in mind how much memory of the simulated GPU is allocated now; the next launch says it."""
+    global allocated_bytes, most_allocated_bytes
+    allocated_bytes = size_bytes
+    most_allocated_bytes = max(most_allocated_bytes, size_bytes)
+
+
 def record_launch(launch: Launch) -> None:
     """Add a kernel or copy of the simulated GPU."""
+    global most_allocated_bytes
     if not observing:
         return
     work = launch.work
@@ -77,7 +90,10 @@ def record_launch(launch: Launch) -> None:
         bytes=work.bytes,
         flops=work.flops,
         dtype=work.dtype,
+        allocated_bytes=allocated_bytes,
+        peak_bytes=most_allocated_bytes,
     )
+    most_allocated_bytes = allocated_bytes
 
 
 def install(simulated: bool) -> None:
@@ -100,6 +116,7 @@ def install(simulated: bool) -> None:
     observe_memory(torch)
     observe_profiler(torch)
     observe_labels(torch)
+    observe_backward(torch)
 
 
 def observe_clocks() -> None:
@@ -379,7 +396,7 @@ def observe_profiler(torch: Any) -> None:
 def observe_labels(torch: Any) -> None:
     """Regions named by the program. PyTorch labels its optimizers' calls and the profiler's steps itself."""
     label = torch.autograd.profiler.record_function
-    make, enter = label.__init__, label.__enter__
+    make, enter, leave = label.__init__, label.__enter__, label.__exit__
 
     @wraps(make)
     def making(self: Any, name: Any, *args: Any, **kwargs: Any) -> None:
@@ -389,9 +406,41 @@ def observe_labels(torch: Any) -> None:
     @wraps(enter)
     def entering(self: Any) -> Any:
         record_label("entered", self.name)
+        self.entered_s = lab_time_s() if observing and phase_of(self.name) else None
         return enter(self)
 
-    label.__init__, label.__enter__ = making, entering
+    @wraps(leave)
+    def leaving(self: Any, *error: Any) -> Any:
+        left = leave(self, *error)
+        if (entered_s := getattr(self, "entered_s", None)) is not None:
+            record("host_phase", kind=phase_of(self.name), lasted_s=lab_time_s() - entered_s)
+        return left
+
+    label.__init__, label.__enter__, label.__exit__ = making, entering, leaving
+
+
+PHASES = {"Optimizer.step#": "optimizer", "enumerate(DataLoader)#": "data"}
+
+
+def phase_of(name: object) -> str | None:
+    """What the host does while it is in a region that PyTorch names itself."""
+    return next((kind for begin, kind in PHASES.items() if str(name).startswith(begin)), None)
+
+
+def observe_backward(torch: Any) -> None:
+    backward = torch.autograd.backward
+
+    @wraps(backward)
+    def going_backward(*args: Any, **kwargs: Any) -> Any:
+        if not observing:
+            return backward(*args, **kwargs)
+        began_s = lab_time_s()
+        try:
+            return backward(*args, **kwargs)
+        finally:
+            record("host_phase", kind="backward", lasted_s=lab_time_s() - began_s)
+
+    torch.autograd.backward = going_backward
 
 
 def record_label(phase: str, name: object) -> None:

@@ -56,6 +56,7 @@ def install() -> None:
             clock.now_s(), change, host, memory.allocator.allocated_bytes, memory.allocator.reserved_bytes
         )
     )
+    memory.on_change.append(lambda change, host: observe.note_allocated(memory.allocator.allocated_bytes))
     segments.install()
     autocast.install()
     memory_history.install()

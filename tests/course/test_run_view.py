@@ -17,7 +17,6 @@ from course.run_view import (
     WAITED_FOR,
     RunView,
     Span,
-    allocated,
     at,
     columns,
     disjoint,
@@ -158,16 +157,17 @@ def test_the_long_gaps_are_those_of_a_hundredth_of_the_run_or_else_the_longest()
 # Memory
 
 
-def test_the_memory_is_what_was_allocated_at_the_launch_before() -> None:
-    run = view([launch(n, n, n + 1, allocated_bytes=size) for n, size in enumerate([10, 70, 30, 70, 20])])
-    assert [allocated(run.memory, at_ms * MS) for at_ms in (0, 0.5, 1, 2.9, 9)] == [10, 10, 70, 30, 20]
-    assert run.peak == (1 * MS, 70)
-
-
 def test_a_column_of_the_memory_shows_the_most_that_was_allocated_in_it() -> None:
-    run = view([launch(n, n, n + 1, allocated_bytes=size) for n, size in enumerate([10, 70, 30, 20, 40])])
-    assert most_allocated(run.memory, 0.0, 6 * MS, 3) == [70, 30, 40]
+    run = view([launch(n, n, n + 1, allocated_bytes=size) for n, size in enumerate([10, 70, 30, 20, 25])])
+    assert most_allocated(run.memory, 0.5 * MS, 6.5 * MS, 3) == [70, 30, 25]
     assert most_allocated(run.memory, 1.5 * MS, 1.9 * MS, 2) == [70, 70]
+
+
+def test_memory_that_was_given_back_before_the_next_launch_still_counts_for_the_peak() -> None:
+    run = view([launch(0, 0, 1, allocated_bytes=10), launch(2, 2, 3, peak_bytes=90, allocated_bytes=20)])
+    assert run.peak == (2 * MS, 90)
+    assert most_allocated(run.memory, 0.0, 6 * MS, 3) == [10, 90, 20]
+    assert most_allocated(run.memory, 2 * MS, 2.5 * MS, 1) == [90]
 
 
 def test_where_no_event_holds_it_there_is_no_memory() -> None:

@@ -182,6 +182,15 @@ async def test_host_and_gpu_stand_above_one_another_with_the_gap_between(
         assert all(len(line) == timeline.size.width for line in drawn(timeline))
 
 
+async def test_in_a_low_terminal_the_table_has_the_room_of_the_legend(seen: CourseApp) -> None:
+    async with seen.run_test(size=(60, 16)) as pilot:
+        timeline = await open_timeline(pilot, seen)
+        assert "launches" not in drawn(timeline)[-1]
+        table = seen.screen.query_one(DataTable)
+        assert table.region.height >= 3
+        assert table.region.bottom <= 15
+
+
 async def test_it_says_how_busy_the_gpu_was_and_that_it_is_a_simulated_one(seen: CourseApp) -> None:
     async with seen.run_test(size=SMALL) as pilot:
         await open_timeline(pilot, seen)
@@ -297,6 +306,32 @@ async def test_n_and_p_go_from_gap_to_gap(seen: CourseApp) -> None:
         assert timeline.window[0] < 0.03 < 0.08 < timeline.window[1]
         await press(pilot, "p")
         assert timeline.cursor_s == pytest.approx(0.0005)
+
+
+async def test_the_memory_is_a_row_of_bars_and_m_goes_to_its_peak(seen: CourseApp, fake: FakeGrader) -> None:
+    mib = 2**20
+    fake.events = [
+        launch(0, 0, 10, allocated_bytes=16 * mib),
+        launch(40, 40, 50, allocated_bytes=32 * mib),
+        launch(60, 60, 100, allocated_bytes=8 * mib),
+    ]
+    async with seen.run_test(size=SMALL) as pilot:
+        timeline = await open_timeline(pilot, seen)
+        memory = row(timeline, "Mem")
+        width = timeline.chart_width
+        assert (memory[width // 5], memory[width // 2], memory[-1]) == ("▄", "█", "▂")
+        assert any("peak 32.0 MiB at 40.00 ms" in line for line in drawn(timeline))
+        await press(pilot, "m")
+        assert "32.0 MiB" in at_cursor(seen)
+        await press(pilot, *["plus"] * 30)
+        assert "32.0 MiB" in at_cursor(seen)
+
+
+async def test_a_run_whose_memory_is_not_known_has_no_row_for_it(seen: CourseApp) -> None:
+    async with seen.run_test(size=SMALL) as pilot:
+        timeline = await open_timeline(pilot, seen)
+        assert not [line for line in drawn(timeline) if line.startswith("Mem")]
+        await press(pilot, "m")
 
 
 async def test_a_click_moves_the_cursor_and_the_wheel_zooms_where_the_pointer_is(seen: CourseApp) -> None:

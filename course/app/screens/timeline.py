@@ -18,7 +18,7 @@ from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.job import StatusLine
 from course.app.widgets.timeline import Timeline
 from course.run_tables import Row, idle_rows, in_mib, in_ms, kernel_rows, op_rows
-from course.run_view import RunView, allocated, at
+from course.run_view import RunView, at
 
 if TYPE_CHECKING:
     from course.app.grading import SeenRun
@@ -43,6 +43,8 @@ TABLES = (
     Table("Kernels", "Kernel or copy", "Calls", kernel_rows),
     Table("Operators", "Operator", "Launches", op_rows),
 )
+ROOM_ROWS = 22
+"""From how many rows on there is room for the legend."""
 NUMBERS_WIDTH = 50
 """Columns that the numbers of a table need."""
 SORTED_BY: dict[str, Callable[[Row], Any]] = {
@@ -114,6 +116,7 @@ On a simulated GPU all times are those of the simulated card. On a real one kern
         self.header.place = Content.assemble(("Timeline", "bold"), ("  ·  ", QUIET), self._seen.name)
         timeline = self.query_one(Timeline)
         timeline.run = self._run
+        self._explain_where_there_is_room()
         sees_gpu = bool(self._run.streams)
         for name in ("#rows", "#next-gap", *(f"#table-{number}" for number in range(len(TABLES)))):
             self.query_one(name).display = sees_gpu
@@ -125,6 +128,9 @@ On a simulated GPU all times are those of the simulated card. On a real one kern
         if action in ("table", "sort", "copy_table", "show_table"):
             return bool(self._run.streams)
         return True
+
+    def _explain_where_there_is_room(self) -> None:
+        self.query_one(Timeline).explained = self.app.size.height >= ROOM_ROWS
 
     # Words
 
@@ -144,10 +150,10 @@ On a simulated GPU all times are those of the simulated card. On a real one kern
 
     def _at(self, at_s: float) -> Content:
         """What the host and the GPU were doing at a moment."""
-        run = self._run
+        run, timeline = self._run, self.query_one(Timeline)
         host = at(run.host, at_s)
         did = f"{host.name}, {in_ms(host.duration_s)}" if host else "ended"
-        has = f"  ·  {in_mib(allocated(run.memory, at_s))} allocated" if run.memory else ""
+        has = f"  ·  {in_mib(timeline.allocated_at_cursor)}" if run.memory else ""
         first = Content.assemble((f"▼ {in_ms(at_s)}", "bold $text-accent"), f"  Host: {did}{has}")
         if not run.streams:
             gpu = self._seen.gpu
@@ -226,5 +232,7 @@ On a simulated GPU all times are those of the simulated card. On a real one kern
             timeline.action_gap(direction or 1)
 
     def on_resize(self) -> None:
+        if self.is_mounted:
+            self._explain_where_there_is_room()
         if self.is_mounted and self._run.streams:
             self._fill()

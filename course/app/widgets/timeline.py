@@ -30,7 +30,7 @@ from course.app.widgets.timeline_rows import (
     strip,
 )
 from course.run_tables import in_mib, in_ms
-from course.run_view import GPU_KINDS, HOST_KINDS, RunView, columns
+from course.run_view import GPU_KINDS, HOST_KINDS, RunView, columns, most_allocated
 
 MOST_STREAMS = 4
 """How many lanes the GPU gets at most; a run with more shows the busiest ones."""
@@ -85,6 +85,8 @@ class Timeline(Widget, can_focus=True):
 
     run: reactive[RunView | None] = reactive(None, layout=True)
     """What is shown."""
+    explained: reactive[bool] = reactive(True, layout=True)
+    """Whether the signs are explained below."""
     window: reactive[tuple[float, float]] = reactive((0.0, 1.0))
     """The part of the run that is seen, in seconds from its begin."""
     cursor_s: reactive[float] = reactive(0.0)
@@ -107,6 +109,9 @@ class Timeline(Widget, can_focus=True):
         if run is not None:
             self.window = (0.0, max(run.window_s, NEAREST_S))
             self.cursor_s = 0.0
+
+    def watch_explained(self) -> None:
+        self._lines = None
 
     def watch_window(self) -> None:
         self._changed()
@@ -136,6 +141,13 @@ class Timeline(Widget, can_focus=True):
         """How much time a column stands for."""
         return (self.window[1] - self.window[0]) / self.chart_width
 
+    @property
+    def allocated_at_cursor(self) -> int:
+        """The most memory that was allocated in the cursor's column, in bytes."""
+        before_s = math.floor((self.cursor_s - self.window[0]) / self.column_s) * self.column_s
+        begin_s = min(self.window[0] + before_s, self.cursor_s)
+        return most_allocated(self.run.memory, begin_s, begin_s + self.column_s, 1)[0] if self.run else 0
+
     def streams(self) -> dict[str, int]:
         """The streams that have a lane, by the lane's name."""
         if self.run is None:
@@ -152,7 +164,7 @@ class Timeline(Widget, can_focus=True):
 
     def _legend(self, width: int) -> list[tuple[str, list[tuple[str, str]]]]:
         """What the signs mean: for each line the name of the lane, and the words, each with its style."""
-        if self.run is None:
+        if self.run is None or not self.explained:
             return []
         kinds = {span.kind for span in self.run.host}
         host = [(f"{glyph} {HOST_KINDS[kind]}", kind) for kind, glyph in HOST_GLYPHS.items() if kind in kinds]
@@ -160,13 +172,13 @@ class Timeline(Widget, can_focus=True):
             (f"█ {GPU_KINDS['kernel']}", "kernel"),
             (f"{COPY} {GPU_KINDS['memcpy']}", "memcpy"),
             (f"{IDLE} idle", "gap"),
-            ("the higher a bar, the busier", "axis"),
+            ("height: how busy", "axis"),
         ]
         lines = [("" if number else "Host", line) for number, line in enumerate(flow(host, width - GUTTER))]
         if self.run.streams:
             lines.append(("GPU", gpu))
         if peak := self.run.peak:
-            words = f"▅ memory allocated at each launch, peak {in_mib(peak.size_bytes)} at {in_ms(peak.at_s)}"
+            words = f"▅ memory allocated, peak {in_mib(peak.size_bytes)} at {in_ms(peak.at_s)}"
             lines.append(("Mem", [(words, "memory")]))
         return lines
 

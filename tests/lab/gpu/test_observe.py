@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
+import lab.gpu
 from lab import observe
 
 pytestmark = pytest.mark.gpu
@@ -267,3 +268,22 @@ def test_a_backward_pass_that_fails_is_a_phase_and_raises_as_ever():
             (scalar * 2).backward()
 
     assert [event["kind"] for event in seen(act, "host_phase")] == ["backward"]
+
+
+def test_a_launch_says_how_much_is_allocated_and_the_most_since_the_launch_before():
+    if lab.gpu.use().kind == "real":
+        pytest.skip("launches are seen on the simulated GPU only")
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+
+    def act():
+        x = torch.ones(256, 256, device="cuda")
+        unused = torch.empty(2**20, dtype=torch.uint8, device="cuda")  # no kernel
+        del unused
+        return torch.relu(x)
+
+    first, second = seen(act, "launch")
+    size = 256 * 256 * 4
+    assert (first["allocated_bytes"], first["peak_bytes"]) == (before + size, before + size)
+    assert (second["allocated_bytes"], second["peak_bytes"]) == (before + 2 * size, before + size + 2**20)
+    assert second["peak_bytes"] == torch.cuda.max_memory_allocated()
