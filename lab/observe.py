@@ -100,6 +100,8 @@ def install(simulated: bool) -> None:
     """Wrap the calls to be seen, once the GPU is in place."""
     import torch
 
+    from lab import host_reads
+
     global lab_time_s, gpu_left_s
     lab_time_s = time.perf_counter
     if simulated:
@@ -112,7 +114,7 @@ def install(simulated: bool) -> None:
         gpu_left_s = lambda: -1.0 if torch.cuda.is_initialized() and not torch.cuda.current_stream().query() else 0.0  # noqa: E731
     observe_clocks()
     observe_waits(torch)
-    observe_host_reads(torch.Tensor)
+    host_reads.install(torch)
     observe_memory(torch)
     observe_profiler(torch)
     observe_labels(torch)
@@ -171,12 +173,32 @@ def waiting(call: str, function: Callable[..., Any], what: tuple[str, ...] = ("w
     return observed
 
 
+def polling(call: str, query: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Write down a wait by asking again and again, with nothing else in between, until the answer is yes."""
+
+    @wraps(query)
+    def asking(self: Any) -> bool:
+        done = query(self)
+        if not observing or inside.call:
+            return done
+        asked_at, begin_s = getattr(self, "asked_in_vain", (-1, 0.0))
+        if not done and asked_at != len(events):
+            self.asked_in_vain = len(events), lab_time_s()
+        if done and asked_at == len(events):
+            record("wait", call=call, waited_s=lab_time_s() - begin_s)
+        return done
+
+    return asking
+
+
 def observe_waits(torch: Any) -> None:
     cuda, accelerator = torch.cuda, torch.accelerator
     cuda.synchronize = waiting("torch.cuda.synchronize", cuda.synchronize)
     accelerator.synchronize = waiting("torch.accelerator.synchronize", accelerator.synchronize)
     cuda.Stream.synchronize = waiting("torch.cuda.Stream.synchronize", cuda.Stream.synchronize)
     cuda.Event.synchronize = waiting("torch.cuda.Event.synchronize", cuda.Event.synchronize)
+    cuda.Stream.query = polling("torch.cuda.Stream.query", cuda.Stream.query)
+    cuda.Event.query = polling("torch.cuda.Event.query", cuda.Event.query)
     record_event, elapsed_time = cuda.Event.record, cuda.Event.elapsed_time
 
     @wraps(record_event)
@@ -191,111 +213,6 @@ def observe_waits(torch: Any) -> None:
         return value
 
     cuda.Event.record, cuda.Event.elapsed_time = recording_event, reading_elapsed_time
-
-
-HOST_READS = (
-    "item",
-    "tolist",
-    "cpu",
-    "numpy",
-    "__array__",
-    "__bool__",
-    "__float__",
-    "__int__",
-    "__index__",
-    "__complex__",
-    "__repr__",
-    "__str__",
-    "__format__",
-    "__contains__",
-    "nonzero",
-)
-
-
-def observe_host_reads(tensor: Any) -> None:
-    import torch
-    from torch.nn.parameter import UninitializedParameter
-
-    for name in HOST_READS:
-        setattr(tensor, name, host_read(f"Tensor.{name}", getattr(tensor, name)))
-    original_to = tensor.to
-
-    @wraps(original_to)
-    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-        target = kwargs.get("device", args[0] if args else kwargs.get("other"))
-        if isinstance(target, torch.Tensor):
-            target = target.device
-        towards_host = isinstance(target, (str, torch.device)) and torch.device(target).type == "cpu" and self.is_cuda
-        return (to_host if towards_host else original_to)(self, *args, **kwargs)
-
-    to_host = waiting("Tensor.to", original_to, ("wait", "host_read"))
-    tensor.to = to
-    observe_copies_to_the_gpu(tensor)
-    # PyTorch lets lazy modules move by comparing methods with this list.
-    allowed: list[Any] = UninitializedParameter._allowed_methods  # type: ignore[attr-defined]
-    allowed += [tensor.to, tensor.cuda, tensor.cpu, tensor.copy_, tensor.get_device]
-
-
-STAGED_BYTES = 64 * 1024  # CUDA takes a smaller copy from ordinary memory at once, if it needn't wait
-
-
-def observe_copies_to_the_gpu(tensor: Any) -> None:
-    """Write down copies from the host, each with whether the host waits for it and for all that was queued before."""
-    original_to, original_cuda, original_copy = tensor.to, tensor.cuda, tensor.copy_
-
-    def copied(call: str, source: Any, non_blocking: bool) -> None:
-        size = source.numel() * source.element_size()
-        at_once = size <= STAGED_BYTES or source.is_pinned()
-        record("copy_to_gpu", call=call, bytes=size, blocking=not (non_blocking and at_once))
-
-    @wraps(original_to)
-    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not observing or inside.call or self.is_cuda:
-            return original_to(self, *args, **kwargs)
-        result = silently(original_to, self, *args, **kwargs)
-        if result.is_cuda:
-            asked = [arg for arg in args if type(arg) is bool]  # non_blocking is the first of them, copy the second
-            copied("Tensor.to", self, bool(kwargs.get("non_blocking", asked[0] if asked else False)))
-        return result
-
-    @wraps(original_cuda)
-    def cuda(self: Any, device: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
-        if not observing or inside.call or self.is_cuda:
-            return original_cuda(self, device, non_blocking, **kwargs)
-        result = silently(original_cuda, self, device, non_blocking, **kwargs)
-        copied("Tensor.cuda", self, bool(non_blocking))
-        return result
-
-    @wraps(original_copy)
-    def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
-        if not observing or inside.call or not self.is_cuda or getattr(src, "is_cuda", True):
-            return original_copy(self, src, non_blocking)
-        result = silently(original_copy, self, src, non_blocking)
-        copied("Tensor.copy_", src, bool(non_blocking))
-        return result
-
-    tensor.to, tensor.cuda, tensor.copy_ = to, cuda, copy_
-
-
-def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call it without writing down what it calls itself."""
-    inside.call = True
-    try:
-        return function(*args, **kwargs)
-    finally:
-        inside.call = False
-
-
-def host_read(call: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    observed = waiting(call, function, ("wait", "host_read"))
-
-    @wraps(function)
-    def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not observing or inside.call or not self.is_cuda:
-            return function(self, *args, **kwargs)
-        return observed(self, *args, **kwargs)
-
-    return reading
 
 
 def observe_memory(torch: Any) -> None:

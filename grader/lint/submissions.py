@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,7 +54,7 @@ def complaints(course: Course, known: dict[str, Misconception]) -> Iterator[str]
             yield f"{course.name(folder)}: there is no exercise {exercise}. Rename the folder, or remove it."
     for exercise in course.exercise_ids():
         yield from _of_exercise(course, exercise, known)
-        shown |= {file.stem for file in _wrong(course, exercise)}
+        shown |= {_mistake(file) for file in _wrong(course, exercise)}
     used = {text for exercise in course.exercise_ids() for text in _named(course, exercise)}
     for mistake in known:
         if mistake not in used:
@@ -74,16 +75,24 @@ def _of_exercise(course: Course, exercise: str, known: dict[str, Misconception])
     except ValueError as error:
         yield f"{place}: {error}. Correct it."
     else:
+        constant = about(course, exercise).constant
+        starter = course.exercises / f"{exercise}.py"
+        if starter.is_file() and f"def {constant.function}(" not in starter.read_text(
+            encoding="utf-8", errors="replace"
+        ):
+            yield f"{place}: the starter has no function {constant.function!r}. Correct the function in [constant]."
+        if not _is_expression(constant.returns):
+            yield f"{place}: returns = {constant.returns!r} is no Python expression. Correct it."
         if starter_makes not in known:
             yield f"{place}: starter_makes = {starter_makes!r}, which misconceptions.toml doesn't have. Correct it."
     named = _named(course, exercise)
     for file in _wrong(course, exercise):
-        if file.stem not in known:
+        if _mistake(file) not in known:
             yield (
-                f"{course.name(file)}: misconceptions.toml has no [{file.stem}]. Add it, or call the file "
+                f"{course.name(file)}: misconceptions.toml has no [{_mistake(file)}]. Add it, or call the file "
                 f"{RIGHT}<how>.py if it is right."
             )
-        elif file.stem not in named:
+        elif _mistake(file) not in named:
             yield f"{course.name(file)}: no check of {exercise} names this mistake. Use it there, or move the file."
     right = list(folder.glob(f"{RIGHT}*.py"))
     if len(right) < FEWEST_RIGHT:
@@ -93,9 +102,22 @@ def _of_exercise(course: Course, exercise: str, known: dict[str, Misconception])
         )
 
 
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
 def _wrong(course: Course, exercise: str) -> list[Path]:
     files = (course.submissions / exercise).glob("*.py")
     return sorted(file for file in files if not file.name.startswith(RIGHT))
+
+
+def _mistake(file: Path) -> str:
+    """What a wrong submission makes: `<mistake>.py`, or `<mistake>__<how>.py` for another way to make it."""
+    return file.stem.partition("__")[0]
 
 
 def _named(course: Course, exercise: str) -> set[str]:

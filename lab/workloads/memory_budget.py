@@ -15,6 +15,7 @@ BLOCKS = (7, 10)
 ROWS = (997, 1009, 1013, 1019, 1021, 1031)  # primes: parts of the batch are never all of the same size
 LEARNING_RATE = 0.1
 BUDGET = 0.6  # of what the plain step needs at its peak
+NO_BACKWARD = -1
 PROBES = 3  # random directions in which each parameter's change is measured
 
 
@@ -90,7 +91,13 @@ def build(seed: int, part: str) -> object:
 
 
 def note_the_rows(layer: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
-    observe.record("workload", phase="forward", rows=len(output), dtype=str(output.dtype).removeprefix("torch."))
+    observe.record(
+        "workload",
+        phase="forward",
+        rows=len(output),
+        dtype=str(output.dtype).removeprefix("torch."),
+        in_backward=torch._C._current_graph_task_id() != NO_BACKWARD,
+    )
 
 
 def note_the_gradient(parameter: torch.Tensor) -> None:

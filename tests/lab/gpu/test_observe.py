@@ -53,6 +53,16 @@ def test_a_clock_read_says_whether_the_gpu_was_busy():
         (lambda t: float(t[0, 0]), "Tensor.__float__"),
         (lambda t: f"{t[0, 0]}", "Tensor.__format__"),
         (lambda t: repr(t), "Tensor.__repr__"),
+        (lambda t: torch.equal(t, t), "torch.equal"),
+        (lambda t: t.allclose(t), "Tensor.allclose"),
+        (lambda t: torch.is_nonzero(t[0, 0]), "torch.is_nonzero"),
+        (lambda t: t.nonzero(), "Tensor.nonzero"),
+        (lambda t: torch.unique(t), "torch.unique"),
+        (lambda t: t[torch.isnan(t)], "Tensor.__getitem__ (with a mask)"),
+        (lambda t: t[:2, t[0] > 0], "Tensor.__getitem__ (with a mask)"),
+        (lambda t: torch.empty(256, 256).copy_(t), "Tensor.copy_ (to the CPU)"),
+        (lambda t: torch.empty(256, 256).copy_(t, non_blocking=True), "Tensor.copy_ (to the CPU)"),
+        (lambda t: torch.empty(3).__setitem__(1, t[0, 0]), "Tensor.__setitem__ (to the CPU)"),
     ],
 )
 def test_each_host_read_is_one_event(read, call):
@@ -63,6 +73,22 @@ def test_each_host_read_is_one_event(read, call):
 
 def test_reading_a_cpu_tensor_is_no_host_read():
     assert seen(lambda: torch.ones(1).item(), "host_read", "wait") == []
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda t: t.to("cpu", non_blocking=True),
+        lambda t: t.to("cpu", torch.float64, True),
+        lambda t: torch.empty(256, 256, pin_memory=True).copy_(t, non_blocking=True),
+        lambda t: t[0, :10],
+        lambda t: t[torch.zeros(3, dtype=torch.int64, device="cuda")],
+        lambda t: t.__setitem__(0, t[1]),
+    ],
+)
+def test_what_the_host_does_not_wait_for_is_no_host_read(act):
+    y = matmuls(3)()
+    assert seen(lambda: act(y), "host_read", "wait") == []
 
 
 @pytest.mark.parametrize(
@@ -118,6 +144,32 @@ def test_each_wait_is_one_event(wait, call):
     found = seen(act, "wait")
     assert [event["call"] for event in found] == [call]
     assert found[0]["waited_s"] > 0
+
+
+def test_asking_until_the_gpu_is_done_is_a_wait():
+    work, event = matmuls(10), torch.cuda.Event()
+
+    def act():
+        work()
+        event.record()
+        while not event.query():
+            pass
+
+    assert [found["call"] for found in seen(act, "wait")] == ["torch.cuda.Event.query"]
+
+
+def test_asking_now_and_then_whether_the_gpu_is_done_is_no_wait():
+    work, event = matmuls(10), torch.cuda.Event()
+
+    def act():
+        work()
+        event.record()
+        event.query()
+        observe.record("workload")
+        while not event.query():
+            observe.record("workload")
+
+    assert seen(act, "wait") == []
 
 
 def test_clipping_gradients_and_an_optimizers_step_make_nobody_wait():
