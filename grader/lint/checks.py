@@ -10,8 +10,14 @@ from pathlib import Path
 from grader.lint.places import Course
 from grader.mistakes import Misconception
 
+NOT_HERE = ("torch", "lab", "exercises", "solutions", "course")
+
 
 def complaints(course: Course, known: dict[str, Misconception]) -> Iterator[str]:
+    toml = course.name(course.misconceptions)
+    for mistake_id, misconception in known.items():
+        for problem in _unusable(misconception.says):
+            yield f"{toml}: [{mistake_id}] says what can't be filled in: {problem}. Correct it."
     for file in sorted(course.checks.glob("*/test_*.py")):
         yield from _check_file(course.name(file), file, known)
 
@@ -55,6 +61,8 @@ def _check_file(place: str, file: Path, known: dict[str, Misconception]) -> Iter
             yield f"{here} has the same first line as {titles[title]}. Learners couldn't tell them apart."
         titles.setdefault(title, test.name)
     for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from _import(f"{place}:{node.lineno}", node)
         if isinstance(node, ast.Assert) and node.msg is None:
             yield f"{place}:{node.lineno}: assert without a message. Say what was seen and what to do."
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "mistake":
@@ -68,6 +76,35 @@ def _points(test: ast.FunctionDef) -> int:
                 case [ast.Constant(value=int(points))] if not isinstance(points, bool) and points > 0:
                     return points
     return 0
+
+
+def _import(place: str, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    for name in names:
+        if name.partition(".")[0] in NOT_HERE:
+            yield f"{place}: imports {name}. Checks stay clear of what learner's code runs with: take it out."
+
+
+def _unusable(says: str) -> Iterator[str]:
+    """What is wrong with a text whose {values} are filled in later."""
+    try:
+        fields = [(name, form or "") for _, name, form, _ in string.Formatter().parse(says) if name is not None]
+    except ValueError as error:
+        yield str(error)
+        return
+    for name, form in fields:
+        if not name.isidentifier():
+            yield f"{{{name}}} is no name"
+        elif not any(_fits(value, form) for value in (1, 1.0, "text")):
+            yield f"{{{name}:{form}}} is no format of a number or a text"
+
+
+def _fits(value: float | str, form: str) -> bool:
+    try:
+        format(value, form)
+    except ValueError:
+        return False
+    return True
 
 
 def _mistake(place: str, call: ast.Call, known: dict[str, Misconception]) -> Iterator[str]:
@@ -85,6 +122,8 @@ def _mistake(place: str, call: ast.Call, known: dict[str, Misconception]) -> Ite
     if any(keyword.arg is None for keyword in call.keywords):
         return  # **values can't be compared from here
     given = {keyword.arg for keyword in call.keywords}
+    if next(_unusable(known[mistake_id].says), None):
+        return  # which is said already
     needed = {
         field.partition(".")[0].partition("[")[0]
         for _, field, _, _ in string.Formatter().parse(known[mistake_id].says)

@@ -16,6 +16,7 @@ from grader.quiz import read_answers
 from grader.toml import read_toml
 
 KINDS = ("card", "exercise", "quiz", "recap")
+KEYS = (*KINDS, "why", "points")
 FEWEST_HINTS = 3
 _FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*\s*?$", re.MULTILINE | re.DOTALL)
 _SECTION = re.compile(r"^## +.+? *\{#(?P<id>[\w-]+)\} *$", re.MULTILINE)
@@ -109,6 +110,8 @@ def _lesson(course: Course, lesson: Lesson) -> Iterator[str]:
     for step, (kind, _) in zip(lesson.steps, steps, strict=True):
         if not kind:
             yield f"{order}: a step has exactly one of {', '.join(KINDS)}, not {step!r}. Correct it."
+        for key in sorted(set(step) - set(KEYS)):
+            yield f"{order}: a step has {key!r}, which nobody reads. Correct it: there are {', '.join(KEYS)}."
     for name in sorted({name for name in ids if ids.count(name) > 1}):
         yield f"{order}: two steps are called {name!r}. Rename one."
     if not (lesson.folder / "en.md").is_file():
@@ -141,8 +144,9 @@ def _graded(course: Course, lesson: Lesson, order: str, step: dict[str, Any], ki
             points = None
         if lesson.id not in course.quiz_lessons():
             yield f"{order}: {lesson.id} has no quiz. Write exercises/{lesson.id}/quiz.en.toml, or drop the step."
-    if points is not None and step.get("points") != points:
-        yield f"{order}: {name!r} has points = {step.get('points')}, its checks give {points}. Write points = {points}."
+    given = step.get("points")
+    if points is not None and given != points:
+        yield f"{order}: {name!r} has points = {given!r}, its checks give {points}. Write points = {points}."
 
 
 def _text(course: Course, lesson: Lesson, file: Path, steps: list[tuple[str, str]]) -> Iterator[str]:

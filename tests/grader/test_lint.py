@@ -123,13 +123,20 @@ BROKEN = [
     (CHECKS, "got=2", "got=2, left=1", ":7: [not_one] doesn't say {left}."),
     (CHECKS, "def test_one(", "def test_one((", f"{CHECKS}: can't be read"),
     (CHECKS, "def test_one", "def one", f"{CHECKS}: has no check."),
+    (CHECKS, "import pytest", "import pytest, torch.cuda", f"{CHECKS}:1: imports torch.cuda."),
+    (CHECKS, "import pytest", "from lab.workloads import build", f"{CHECKS}:1: imports lab.workloads."),
     # the known mistakes
+    (MISTAKES, "{got:.1f} is", "{got is", f"{MISTAKES}: [not_one] says what can't be filled in: "),
+    (MISTAKES, "{got:.1f} is", "{got so far} is", "{got so far} is no name. Correct it."),
+    (MISTAKES, ":.1f", ":.1q", f"{MISTAKES}: [not_one] says what can't be filled in: {{got:.1q}} is no format"),
     (MISTAKES, "says", "said", f"{MISTAKES}: misconceptions.toml can't be read"),
     (MISTAKES, "lesson/why", "lesson/task", f"{MISTAKES}: [not_one] has card = 'lesson/task', which doesn't exist."),
     (MISTAKES, 'source = "S1.1"', "", f"{MISTAKES}: [not_one] has no source."),
     (MISTAKES, "[not_one]", '[other]\nsays = ""\n[not_one]', f"{MISTAKES}: no check names [other]."),
     # the submissions
     (f"{SUBMISSIONS}/exercise.toml", "not_one", "no", f"{SUBMISSIONS}/exercise.toml: starter_makes = 'no'"),
+    (f"{SUBMISSIONS}/exercise.toml", '"f"', '"g"', f"{SUBMISSIONS}/exercise.toml: the starter has no function 'g'."),
+    (f"{SUBMISSIONS}/exercise.toml", '"3"', '"3 3"', f"{SUBMISSIONS}/exercise.toml: returns = '3 3' is no Python"),
     (f"{SUBMISSIONS}/exercise.toml", "returns", "gives", f"{SUBMISSIONS}/exercise.toml: Object contains unknown field"),
     # the quiz
     (
@@ -153,6 +160,8 @@ BROKEN = [
     (STARTER, "def f(x): return 2", "f = max", f"{STARTER}: defines no function."),
     # the lesson
     (ORDER, "points = 2", "points = 3", f"{ORDER}: 'task' has points = 3, its checks give 2."),
+    (ORDER, "points = 2", 'points = "2"', "'task' has points = '2', its checks give 2."),
+    (ORDER, "points = 2", "points = 2\npoint = 3", f"{ORDER}: a step has 'point', which nobody reads."),
     (ORDER, "points = 4", "points = 5", f"{ORDER}: 'quiz' has points = 5, its checks give 4."),
     (ORDER, 'why = "why"', "", f"{ORDER}: 'task' doesn't say why it matters."),
     (ORDER, 'why = "why"', 'why = "quiz"', f"{ORDER}: 'task' doesn't say why it matters."),
