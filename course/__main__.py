@@ -2,8 +2,10 @@
 
 
 def main() -> int:
-    from course.cli import main as run
-
+    try:
+        from course.cli import main as run
+    except KeyboardInterrupt:
+        return 130
     return run()
 
 

@@ -55,6 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:
+        if error.filename is not None:  # a folder that may not be searched, a name that is too long
+            print(f"profile-first: {error.filename}: {error.strerror}.", file=sys.stderr)
+            return WRONG_USAGE
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             raise
         print(f"profile-first: the output can't be written: {error.strerror}.", file=sys.stderr)
@@ -267,7 +270,7 @@ def _sum(rows: Sequence[tuple[Step, str, Best | None]]) -> str:
 def _run(options: argparse.Namespace) -> int:
     file = Path(options.file)
     if not file.is_file():
-        what = "is a folder" if file.is_dir() else "doesn't exist"
+        what = "is a folder" if file.is_dir() else "is no file to read" if file.exists() else "doesn't exist"
         raise WrongUsage(f"{options.file!r} {what}. Give the path of a Python file.")
     command = [sys.executable, "-m", "lab.run", str(file), *options.arguments]
     sys.stdout.flush()
@@ -279,7 +282,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from course import catalog, names, progress, workspace
+    from course import catalog, names, workspace
     from course.report import Ink, verdict_in_words
 
     own, lessons = workspace.at_home(), catalog.load()
@@ -298,9 +301,7 @@ def _check(options: argparse.Namespace) -> int:
             verdict = to_plain(check(exercise, path, seed=options.seed, runner=runner))
             verdicts.append(verdict)
             if names.is_own(path, exercise, own):
-                with progress.at_home() as kept:
-                    _tell_notice(kept)
-                    kept.record(verdict)
+                _keep(verdict)
             if not options.json:
                 if len(verdicts) > 1:
                     print()
@@ -308,6 +309,18 @@ def _check(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(verdicts, indent=2, ensure_ascii=False))
     return PASSED if all(verdict["status"] == "passed" for verdict in verdicts) else NOT_PASSED
+
+
+def _keep(verdict: dict[str, Any]) -> None:
+    """Keep the points, if they can be kept: whoever waited for a verdict gets it on a full disk too."""
+    from course import progress
+
+    try:
+        with progress.at_home() as kept:
+            _tell_notice(kept)
+            kept.record(verdict)
+    except progress.ProgressError as error:
+        print(f"profile-first: {error}", file=sys.stderr)
 
 
 def _tell_notice(kept: Progress) -> None:

@@ -17,7 +17,7 @@ from course import catalog, names, workspace
 from course.catalog import Catalog, Step
 from course.names import WrongUsage
 from course.quiz import shuffled_questions
-from course.workspace import Workspace, write_atomically
+from course.workspace import Workspace, WorkspaceError, write_atomically
 from grader.notebook import METADATA, NotebookUnreadable, read_notebook
 from grader.percent import Cell, split
 
@@ -210,7 +210,13 @@ def _put(path: Path, book: Any, changed: bool) -> Written:
         there = read_notebook(path.read_bytes(), path.name)
         if [cell.source for cell in there.cells] == [cell.source for cell in book.cells]:
             return Written(exercises, path, "unchanged")
-    write_atomically(path, text)
+    try:
+        write_atomically(path, text)
+    except WorkspaceError as error:
+        why = getattr(error.__cause__, "strerror", None) or error
+        raise WrongUsage(
+            f"{path} can't be written: {why}. Name another folder with --out, or free some space."
+        ) from error
     return Written(exercises, path, "replaced" if changed else "written", backup)
 
 

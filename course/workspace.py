@@ -127,9 +127,9 @@ def at_home() -> Workspace:
 def write_atomically(path: Path, text: str) -> None:
     """Replace the file in one step: after a crash it has either the old text or the new one, never half of it."""
     # A learner may have linked the file to a repository of their own: keep the link, write where it points.
-    path = path.resolve()
     temporary: Path | None = None
     try:
+        path = Path(os.path.realpath(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         temporary = Path(name)

@@ -151,6 +151,22 @@ def test_a_path_without_a_file_is_told_as_that(home: Path, capsys: pytest.Captur
     assert "there is no file './diagnosis/nope.py'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["check {}.py", "watch {}.py", "run {}.py", "notebook synchronize --out {}"])
+def test_a_path_that_the_system_refuses_is_named(command: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command.format(300 * "a").split()) == 2
+    shown = capsys.readouterr().err
+    assert "File name too long" in shown
+    assert 300 * "a" in shown
+
+
+def test_notebooks_that_cannot_be_written_are_told_of_out(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["notebook", "synchronize", "--out", str(tmp_path / "file")]) == 2
+    assert "can't be written: Not a directory. Name another folder with --out" in capsys.readouterr().err
+
+
 def test_help_says_that_a_checked_file_runs_with_ones_rights(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["check", "--help"])
@@ -192,6 +208,20 @@ def test_the_learners_own_quiz_is_checked_and_recorded(home: Path, capsys: pytes
     assert checked["points"] == checked["max_points"] > 0
     with progress.at_home() as kept:
         assert kept.best()[QUIZ].passed
+
+
+def test_a_verdict_that_cannot_be_kept_is_shown_all_the_same(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full() -> progress.Progress:
+        raise progress.ProgressError("the disk is full")
+
+    workspace.at_home().save_answers("perf_counter", right_answers())
+    monkeypatch.setattr(progress, "at_home", full)
+    assert main(["check", QUIZ]) == 0
+    shown = capsys.readouterr()
+    assert "passed" in shown.out
+    assert "the disk is full" in shown.err
 
 
 def test_somebody_elses_file_is_checked_but_not_recorded(

@@ -95,3 +95,10 @@ def test_quiz_answers_come_back_whatever_they_contain(own: Workspace) -> None:
 def test_unreadable_answers_count_as_none(own: Workspace) -> None:
     workspace.write_atomically(own.answers_path("perf_counter"), "not [ toml")
     assert own.answers("perf_counter") == {}
+
+
+def test_a_link_to_itself_is_replaced(own: Workspace) -> None:
+    own.path(EXERCISE).parent.mkdir(parents=True)
+    own.path(EXERCISE).symlink_to(own.path(EXERCISE))
+    own.reset(EXERCISE)
+    assert own.open(EXERCISE) == own.starter(EXERCISE)
