@@ -122,6 +122,7 @@ def _cell(found: object, number: int, name: str) -> Cell:
         )
     given = found.get("cell_type")
     kind: Kind = "code" if given == "code" or (given is None and "outputs" in found) else "markdown"
+    source = source.encode("utf-8", "replace").decode()  # JSON can hold half a character, a file can't
     return Cell("raw" if given == "raw" else kind, source.replace("\r\n", "\n"))
 
 

@@ -264,7 +264,7 @@ def _load(request: Call, stopped: list[Exception]) -> Any:
         return module.__dict__.get(request.function)
     stopped += _run_cells(request, module.__dict__)
     if request.function not in module.__dict__ and stopped:
-        raise stopped[0]
+        raise next((error for error in stopped if isinstance(error, SyntaxError)), stopped[0])
     return module.__dict__.get(request.function)
 
 
@@ -277,19 +277,22 @@ def _run_cells(request: Call, namespace: dict[str, Any]) -> list[Exception]:
     import __future__
 
     import ast
-    from bisect import bisect_right
+    import asyncio
+    import inspect
 
     features = [getattr(__future__, name).compiler_flag for name in __future__.all_feature_names]
-    cells: dict[int, list[ast.stmt]] = {}
-    for statement in ast.parse(request.source, request.path).body:
-        cells.setdefault(bisect_right(request.cells, statement.lineno), []).append(statement)
+    lines = request.source.split("\n")
+    starts = [1, *request.cells[1:]]
     stopped: list[Exception] = []
     flags = 0
-    for statements in cells.values():
-        code = compile(ast.Module(statements, []), request.path, "exec", flags=flags, dont_inherit=True)
-        flags |= sum(feature for feature in features if code.co_flags & feature)
+    for start, end in zip(starts, [*starts[1:], len(lines) + 1], strict=True):
+        source = "\n" * (start - 1) + "\n".join(lines[start - 1 : end - 1])
         try:
-            exec(code, namespace)
+            code = compile(source, request.path, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | flags, dont_inherit=True)
+            flags |= sum(feature for feature in features if code.co_flags & feature)
+            value = eval(code, namespace)
+            if inspect.iscoroutine(value):
+                asyncio.run(value)
         except Exception as error:
             stopped.append(error)
     return stopped
@@ -299,7 +302,10 @@ def _functions_of(request: Call) -> str:
     """The names of the functions that the file does define."""
     import ast
 
-    tree = ast.parse(request.source)
+    try:
+        tree = ast.parse(request.source)
+    except SyntaxError:  # in a cell that was passed over
+        return ""
     return ", ".join([node.name for node in tree.body if isinstance(node, ast.FunctionDef)][:20])
 
 

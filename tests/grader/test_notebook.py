@@ -140,7 +140,22 @@ def test_a_cell_that_stops_with_an_error_ends_only_itself(graded: Checking) -> N
         code("f(work)"),
         code("from google.colab import drive\ndrive.mount('/content')"),
         code("get_ipython().system('ls')"),
+        code("pip install torch"),
+        code("for x in"),
     ).passed
+
+
+def test_await_outside_of_a_function_is_run_as_jupyter_does(graded: Checking) -> None:
+    cells = [
+        code("import asyncio"),
+        code("async def later():\n    await asyncio.sleep(0)\n    return sum"),
+        code("add = await later()\n\ndef f(numbers):\n    return add(numbers['numbers'])"),
+    ]
+    assert graded(*cells).passed
+
+
+def test_half_a_character_is_no_fault_of_the_course(graded: Checking) -> None:
+    assert graded(code(f"x = '\ud800'\n{RIGHT}")).passed
 
 
 def test_cells_out_of_order_are_explained(graded: Checking) -> None:
