@@ -86,5 +86,6 @@ def test_feeds_the_gpu_twice_as_fast(seen, epochs, plain):
     assert not dies, mistake("cache_dies_with_the_workers", **values)
     assert workers > 1, mistake("one_reader", **values)
     assert speedup >= SPEEDUP, (
-        f"An epoch was {speedup:.1f} times as fast as before, with {workers} workers. It should be twice as fast."
+        f"An epoch was {speedup:.1f} times as fast as before, with {workers} workers. It should be twice as fast. "
+        "Reading is waiting here, so more workers than processors still help."
     )

@@ -5,6 +5,7 @@ import pytest
 from grader.api import Seen, mistake, named, workload
 
 SPEEDUP = 1.5
+SCALED = 2.0  # times the loss; a scaler begins with 65536
 SAME = 0.01  # of what the losses fall by; autocast differs by 0.03 %, gradients lost in float16 by 4 % and more
 
 
@@ -53,6 +54,11 @@ def check_same_losses(seen: Seen, plain: dict) -> None:
     off = max(abs(loss - wanted) / fall for loss, wanted in zip(losses, expected, strict=True))
     stuck = off > SAME and dtypes(seen) != {"float32"} and max(losses) - min(losses) < fall / 20
     assert not stuck, mistake("autocast_around_the_loop", steps=len(losses))
+    times = losses[0] / expected[0] if losses else 1.0
+    assert times < SCALED, (
+        f"Your first loss is {times:.0f} times what it is in the plain loop. Return each loss as it was before it was "
+        "scaled up."
+    )
     assert off <= SAME or "float16" not in dtypes(seen), mistake("gradients_lost_in_float16", off=off)
     assert off <= SAME, (
         f"A loss differs by {off:.1%} of what the losses fall by ({fall:.2e}). Train as before: the same batches, the "

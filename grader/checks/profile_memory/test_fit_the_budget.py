@@ -7,6 +7,7 @@ import pytest
 from grader.api import Seen, approx, mistake, named, workload
 
 MIB = 2**20
+ALL_AT_ONCE = 0.9  # of the plain step's peak
 SAME = 2e-4  # of a parameter's change; another order of adding up makes 1e-5, 16 bits more than 3e-3
 
 
@@ -74,7 +75,9 @@ def check_same_result(seen: Seen, plain: dict) -> None:
         assert times < 1.5, mistake("loss_not_divided", times=times, parts=parts)
         low = {event["dtype"] for event in phases(seen, "forward")} - {"float32"}
         assert not low, mistake("sixteen_bits_for_the_budget", dtype=min(low, default=""), error=error)
-        assert len(set(rows)) == 1, mistake("parts_weighted_alike", rows=max(rows), fewer=min(rows), error=error)
+        assert len(set(rows)) == 1 or times < 0.5, mistake(
+            "parts_weighted_alike", rows=max(rows), fewer=min(rows), error=error
+        )
     assert error <= SAME, (
         f"Your step changes a weight by {error:.1%} less, more or otherwise than the plain step. It should be the same."
     )
@@ -112,10 +115,12 @@ def test_fits_the_budget(seen, plain):
         return
     values = {"peak_mib": peak / MIB, "budget_mib": budget / MIB}
     assert not seen.events("cache_emptied"), mistake("cache_emptied_for_the_peak", **values)
-    assert rows != [plain["rows"]] * 2, mistake("recomputed_in_one_piece", **values)
+    all_at_once = peak > ALL_AT_ONCE * plain["peak_bytes"]  # with half of them at a time there would be less
+    again = any(event["in_backward"] for event in phases(seen, "forward"))
+    assert not (all_at_once and again), mistake("recomputed_in_one_piece", **values)
     one_backward = len(set(rows)) > 1 and len(phases(seen, "gradient")) == 1
     assert not one_backward, mistake("one_backward_for_all_parts", parts=len(rows), **values)
-    assert rows != [plain["rows"]], mistake("all_activations_at_once", **values)
+    assert not all_at_once, mistake("all_activations_at_once", **values)
     assert peak <= budget, (
         f"The peak of your step is {values['peak_mib']:.1f} MiB; the budget is {values['budget_mib']:.1f} MiB. "
         "The way is right: go further, with smaller parts."

@@ -5,6 +5,7 @@ import pytest
 from grader.api import Seen, approx, mistake, named, workload
 
 MIB = 2**20
+UNITS = {"KiB": 2**10, "MiB": MIB, "MB": 10**6, "GiB": 2**30, "GB": 10**9}
 
 
 @pytest.fixture(scope="module")
@@ -21,13 +22,20 @@ def is_about(value: float, expected: float) -> bool:
     return value == approx(expected, rel=0.04)
 
 
+def check_unit(reported: float, peak_bytes: int) -> None:
+    for unit, size in UNITS.items():
+        assert not is_about(reported, peak_bytes / size), mistake(
+            "mebibytes_for_bytes", reported=float(reported), unit=unit
+        )
+
+
 def check_is_the_peak(expected: dict[str, int], seen: Seen) -> None:
     begins, ends = seen.events("workload", phase="begin"), seen.events("workload", phase="end")
     assert ends, "step() was never called to its end."
     peak, kept, earlier = expected["peak_bytes"], expected["kept_bytes"], expected["earlier_peak_bytes"]
     reported = seen.value
     assert type(reported) in (int, float), f"You returned {named(reported)}. Return one whole number: bytes."
-    assert not is_about(reported, peak / MIB), mistake("mebibytes_for_bytes", reported=float(reported))
+    check_unit(reported, peak)
 
     values = {"reported_mib": reported / MIB, "peak_mib": peak / MIB, "kept_mib": kept / MIB}
     reads = [event for event in seen.events("memory_read") if event["value_bytes"] == reported]
@@ -55,9 +63,7 @@ def test_returns_whole_bytes(steps):
     """The answer is a whole number of bytes."""
     expected, seen = steps[0]
     assert type(seen.value) in (int, float), f"You returned {named(seen.value)}. Return one whole number: bytes."
-    assert not is_about(seen.value, expected["peak_bytes"] / MIB), mistake(
-        "mebibytes_for_bytes", reported=float(seen.value)
-    )
+    check_unit(seen.value, expected["peak_bytes"])
     assert type(seen.value) is int, "Bytes are whole: return an int."
 
 

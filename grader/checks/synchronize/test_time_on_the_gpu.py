@@ -33,10 +33,15 @@ def reported_s(gpu_s: float, seen: Seen) -> float:
     assert type(seen.value) in (int, float), (
         f"You returned {named(seen.value)}. Return one number: the seconds that the GPU needs."
     )
+    assert seen.clocks() != {"time.process_time"}, mistake("clock_that_stops_while_waiting")
     assert seen.value > 0, f"You report {seen.value:g} seconds. Return how long the GPU needs for one call of work()."
     assert not 500 < seen.value / gpu_s < 2000, mistake(
         "milliseconds_for_seconds", reported=float(seen.value), expected=gpu_s
     )
+    for factor, unit in ((1e6, "microseconds"), (1e9, "nanoseconds")):
+        assert not 0.5 < seen.value / (factor * gpu_s) < 2, mistake(
+            "other_unit_than_seconds", reported=float(seen.value), unit=unit, expected=gpu_s
+        )
     return seen.value
 
 
@@ -49,7 +54,12 @@ def check_waits_to_the_end(gpu_s: float, seen: Seen) -> None:
     reads = [event["n"] for event in seen.events("clock_read") if event["n"] > launched]
     waits = [event["n"] for event in seen.events("wait") if event["n"] > launched]
     assert not (reads and waits and waits[-1] > reads[-1]), mistake("waited_after_the_clock", **values)
-    assert seconds == approx(gpu_s), mistake("clock_stopped_early", **values)
+    waited = any(wait < read for wait in waits for read in reads)
+    assert waited, mistake("clock_stopped_early", **values)
+    assert seconds == approx(gpu_s), (
+        f"You report {values['reported_ms']:.2f} ms; the GPU needs {values['gpu_ms']:.0f} ms. You do wait for it "
+        "before you read the clock: look at what you make of the two readings. They are seconds."
+    )
 
 
 def check_counts_only_one_call(gpu_s: float, seen: Seen) -> None:
@@ -62,7 +72,13 @@ def check_counts_only_one_call(gpu_s: float, seen: Seen) -> None:
     assert not (len(begins) > 1 and waited_before), mistake(
         "total_for_one_call", function="work", calls=len(begins), **values
     )
-    assert seconds == approx(gpu_s), mistake("earlier_work_counted", **values)
+    profiled = bool(seen.events("profiler_start"))
+    assert not (profiled and seconds == approx(2 * gpu_s, rel=0.2)), mistake("kernels_counted_twice", **values)
+    assert waited_before or profiled, mistake("earlier_work_counted", **values)
+    assert seconds == approx(gpu_s), (
+        f"You report {values['reported_ms']:.0f} ms; the work itself needs {values['gpu_ms']:.0f} ms. Nothing was "
+        "queued before it any more: what else lies between your two readings?"
+    )
 
 
 @pytest.mark.points(2)

@@ -1,0 +1,7 @@
+import torch
+
+
+def peak_of_a_step(step):
+    torch.cuda.reset_peak_memory_stats()
+    step()
+    return torch.cuda.max_memory_allocated() / 1024**3
