@@ -203,8 +203,17 @@ def compute(
         # A mask's number of elements is a value; indices from the CPU are copied over first.
         sent = [tensor for tensor in inputs[1:] if not memory.holds(tensor) and tensor.dim() > 0]
         works[:0] = [copy(card, "Pageable", "Device", size_bytes((tensor,))) for tensor in sent]
-        wait = bool(sent) or any(tensor.dtype in (torch.bool, torch.uint8) for tensor in inputs[1:])
+        masks = any(tensor.dtype in (torch.bool, torch.uint8) for tensor in inputs[1:])
+        wait = bool(sent) or (masks and not fills_a_mask(args))
     return out, works, wait
+
+
+def fills_a_mask(args: Any) -> bool:
+    """x[mask] = 0: one mask and one value of the CPU is masked_fill (canDispatchToMaskedFill), which counts nothing."""
+    if len(args) < 3:
+        return False
+    indices = [index for index in args[1] if index is not None]
+    return len(indices) == 1 and args[2].numel() == 1 and not memory.holds(args[2])
 
 
 def multiplies_half(func: Any, inputs: list[torch.Tensor]) -> bool:

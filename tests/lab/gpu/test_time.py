@@ -129,6 +129,7 @@ def test_what_needs_a_result_waits_for_it(wait):
         lambda y: copy.deepcopy(y),
         lambda y: torch.ones(4, device="cuda").to(y),
         lambda y: y[0],
+        lambda y: y.__setitem__(y > 0, 0.0),
     ],
 )
 def test_what_needs_no_result_goes_on_at_once(go_on):
