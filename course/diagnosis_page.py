@@ -87,7 +87,7 @@ def _diagnosis(found: Diagnosis) -> Iterator[str]:
         for fact in shown.facts:
             yield f"<li>{escape(fact)}</li>"
         for gap in shown.gaps:
-            host = f"the CPU was in <code>{escape(gap.host)}</code>" if gap.host else "the CPU recorded nothing"
+            host = f"the CPU was in <code>{escape(gap.host)}</code>" if gap.host else "of the CPU nothing is recorded"
             ended = f", then came <code>{escape(gap.next)}</code>" if gap.next else ""
             yield (
                 f"<li>At {duration(gap.at_us)} GPU {gap.device} was idle for {duration(gap.lasts_us)}: "

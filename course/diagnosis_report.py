@@ -48,7 +48,7 @@ def _diagnosis(found: Diagnosis, ink: Ink) -> Iterator[str]:
     if found.devices:
         yield ""
         steps = f"{found.steps.count} steps" if found.steps.count != 1 else "1 step"
-        median = f", half of them of at most {duration(found.steps.median_us)}" if found.steps.median_us else ""
+        median = f", median {duration(found.steps.median_us)}" if found.steps.median_us else ""
         yield ink.quiet(f"  {duration(found.window_us)} examined, {steps}{median}")
     for device in found.devices:
         yield from _device(device, ink)
@@ -70,9 +70,9 @@ def saving(found: Diagnosis) -> str:
     saves = found.verdict.saves_at_most_us_per_step
     if not saves or found.verdict.bottleneck in ("none", "compute"):
         return ""
-    step = found.window_us / found.steps.count
-    faster = f": {step / (step - saves):.2f} times as fast" if saves < 0.99 * step else ""
-    return f"Without that a step would be shorter by at most {duration(saves)}{faster}."
+    step = found.step_us or 0.0
+    faster = f", {step / (step - saves):.2f} times as fast" if saves < 0.99 * step else ""
+    return f"Without that, a step would be shorter by {duration(saves)} at best{faster}."
 
 
 def lesson_of(bottleneck: Bottleneck) -> str:
@@ -108,7 +108,7 @@ def _evidence(found: Diagnosis, ink: Ink) -> Iterator[str]:
     for fact in shown.facts:
         yield from _wrapped(fact, "    ")
     for gap in shown.gaps:
-        host = f"the CPU was in {short(gap.host)}" if gap.host else "the CPU recorded nothing"
+        host = f"the CPU was in {short(gap.host)}" if gap.host else "of the CPU nothing is recorded"
         ended = f", then came {short(gap.next)}" if gap.next else ""
         yield from _wrapped(
             f"At {duration(gap.at_us)} GPU {gap.device} was idle for {duration(gap.lasts_us)}: {host}{ended}.", "    "

@@ -59,7 +59,7 @@ def compare(before: Diagnosis, after: Diagnosis) -> Comparison:
 
 
 def _step_us(found: Diagnosis) -> float | None:
-    return found.window_us / found.steps.count if found.steps.count and found.devices else None
+    return found.step_us if found.devices else None
 
 
 def _taken(found: Diagnosis, bottleneck: Bottleneck, step_us: float | None, per_step: bool) -> float:

@@ -75,6 +75,7 @@ def diagnose_trace(trace: Trace, name: str) -> Diagnosis:
         verdict=Verdict("none", 0.0, "", None),
         steps=Steps(examined.steps, _us(examined.median_step_ns)),
         window_us=examined.length_ns / 1000,
+        step_us=_us(examined.step_ns),
         devices=kept,
         warnings=tuple(warnings),
         rank=trace.rank,
@@ -110,6 +111,7 @@ def _without_device(trace: Trace, name: str) -> Diagnosis:
         verdict=verdict,
         steps=Steps(len(lasts), _us(float(np.median(lasts))) if len(lasts) else None),
         window_us=float(trace.end_ns[steps].max() - trace.begin_ns[steps].min()) / 1000 if len(lasts) else 0.0,
+        step_us=None,
         devices=(),
         warnings=trace.warnings,
         record_better=tuple(again_with(trace, None, None, "unknown")),
@@ -148,7 +150,7 @@ def _parts(found: Diagnosis) -> list[Part]:
     """All causes with a share, the largest first."""
     shares = [(found.share_of(each), each) for each in BOTTLENECKS]
     return [
-        Part(each, share, share * found.window_us / found.steps.count if found.steps.count else None)
+        Part(each, share, None if found.step_us is None else share * found.step_us)
         for share, each in sorted(shares, key=lambda pair: (-pair[0], pair[1]))
         if share > 0
     ]
@@ -165,15 +167,15 @@ def _saves(
     found: Diagnosis, host: Host, examined: Window, times: list[DeviceTime], bottleneck: Bottleneck
 ) -> float | None:
     """What a step would be shorter by, at most, if this cause were gone."""
-    if not found.steps.count:
+    if found.step_us is None:
         return None
-    saves = found.share_of(bottleneck) * found.window_us
+    share = found.share_of(bottleneck)
     if bottleneck == "sync":
         # Without waiting, host and device work side by side: the slower of the two is what is left.
         host_ns = examined.length_ns - clipped(host.blocking, examined.begin_ns, examined.end_ns).total
         busy_ns = max(time.busy.total for time in times)
-        saves = min(saves, (examined.length_ns - max(host_ns, busy_ns)) / 1000)
-    return saves / found.steps.count
+        share = min(share, 1 - max(host_ns, busy_ns) / examined.length_ns)
+    return share * found.step_us
 
 
 def _why_not(work: Work, examined: Window, host: Host, times: list[DeviceTime], bottleneck: Bottleneck) -> str | None:

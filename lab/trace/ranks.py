@@ -56,7 +56,7 @@ def compare_ranks(found: Sequence[Diagnosis]) -> Ranks | None:
     )
     rank, last, _ = min(taking, key=lambda row: (row[2], row[0]))
     most = max(time.waits_at_most_us_per_step for time in times)
-    step_us = last.window_us / max(last.steps.count, 1)
+    step_us = last.window_us if last.step_us is None else last.step_us
     if most < NOTICEABLE_SHARE * step_us:
         return Ranks("All ranks are about equally long in collectives: none of them holds up the others.", None, times)
     causes = [part for part in last.parts if part.bottleneck not in ("communication", "unknown")]

@@ -32,6 +32,7 @@ class Window:
     step_end_ns: Ints
     source: Source
     main_thread: int | None
+    earlier_ns: int = 0  # in which the device still worked on what was launched before the first step
     notes: tuple[str, ...] = ()
 
     @property
@@ -41,6 +42,12 @@ class Window:
     @property
     def length_ns(self) -> int:
         return self.end_ns - self.begin_ns
+
+    @property
+    def step_ns(self) -> float | None:
+        """How long a step takes, told by its work on the device, which may be far behind the host."""
+        own_ns = self.length_ns - self.earlier_ns
+        return (own_ns or self.length_ns) / self.steps if self.steps else None
 
     @property
     def median_step_ns(self) -> float | None:
@@ -75,7 +82,10 @@ def window(trace: Trace, work: Work) -> Window:
     first, last = int(begin.min()), int(end.max())
     ours = work.linked & (work.launch_begin_ns >= first) & (work.launch_begin_ns < last)
     drained = int(work.end_ns[ours].max()) if ours.any() else last
-    return Window(first, max(last, drained), begin, end, source, main, tuple(notes))
+    until = max(last, drained)
+    earlier = work.end_ns[work.linked & (work.launch_begin_ns < first)]
+    earlier_ns = int(np.clip(earlier.max() - first, 0, until - first)) if len(earlier) else 0
+    return Window(first, until, begin, end, source, main, earlier_ns, tuple(notes))
 
 
 def _device_was_busy(trace: Trace, work: Work, begin_ns: int, at_least_ns: float) -> bool:

@@ -102,6 +102,7 @@ class Diagnosis:
     verdict: Verdict
     steps: Steps
     window_us: float
+    step_us: float | None  # how long a step takes on the device; None where the trace has no steps
     devices: tuple[DeviceSplit, ...]
     warnings: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()  # all causes of at least 5 % of the window, the largest first

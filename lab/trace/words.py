@@ -48,7 +48,7 @@ def summary(verdict: Verdict, found: Diagnosis, shown: Evidence, reason: str | N
         by = f" ({shown.calls[0].name})"
     lost = ""
     if verdict.saves_at_most_us_per_step is not None:
-        step = found.window_us / found.steps.count
+        step = found.step_us or 0.0
         lost = f", {duration(verdict.share * step)} of {duration(step)} per step"
     return f"For {share} of the time{lost}, {WAITED[verdict.bottleneck]}{by}."
 

@@ -39,7 +39,7 @@ def test_the_answer_in_words_has_verdict_split_evidence_and_advice(
     shown = capsys.readouterr().out
     for part in (
         "input, 60% of the time",
-        "at most 6 ms",
+        "shorter by 6 ms at best",
         "2.49 times as fast",
         "GPU 0 Test GPU",
         "num_workers=0",

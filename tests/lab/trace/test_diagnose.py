@@ -230,6 +230,20 @@ def test_a_first_step_behind_unrecorded_work_is_left_out_and_told(tmp_path: Path
     assert "still busy" in told.warnings[0]
 
 
+def test_work_from_before_the_steps_doesnt_make_a_step_longer(tmp_path: Path) -> None:
+    recorder = Recorder()
+    for _ in range(3):
+        recorder.launch(10_000)
+    for number in range(4):
+        begin = recorder.now
+        recorder.launch(10_000)
+        recorder.nothing(9_990)
+        recorder.step(number, begin)
+    told = diagnose(write(tmp_path / "trace.json", recorder.events))
+    assert told.window_us == pytest.approx(70_000, rel=0.01)
+    assert told.step_us == pytest.approx(10_000, rel=0.01)
+
+
 def test_a_last_step_without_its_work_is_left_out_and_told(tmp_path: Path) -> None:
     left = [4]
 

@@ -84,6 +84,14 @@ def test_the_function_that_makes_a_batch_expensive_is_named() -> None:
     assert "zoom_shift" in found.evidence.functions[0].name
 
 
+def test_a_fix_never_saves_more_than_a_step() -> None:
+    # The GPU is two steps behind the host, so the window holds the work of five steps for three steps of the host.
+    found = of("tracelens__mi300__resnet_act_checkpoint")
+    assert found.steps.median_us == pytest.approx(15_951, abs=1)
+    assert found.steps.median_us < found.step_us < 1.2 * found.steps.median_us
+    assert found.verdict.saves_at_most_us_per_step < found.step_us
+
+
 def test_more_workers_helped() -> None:
     told = compare(of("kineto__resnet50_num_workers_0"), of("kineto__resnet50_num_workers_4"))
     assert told.helped is True
