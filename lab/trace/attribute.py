@@ -43,7 +43,7 @@ class Idle(IntEnum):
     PYTHON = 12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DeviceTime:
     """One device's window: three kinds of work, and the idle segments, each with what it waited for."""
 
@@ -51,13 +51,19 @@ class DeviceTime:
     compute_ns: int
     communication_ns: int
     copies_ns: int
-    busy: Spans
+    busy_begin: Ints
+    busy_end: Ints
+    busy_kind: npt.NDArray[np.int8]  # 0, 1, 2: computation, communication, copies
     gaps: Spans
     next_work: Indexes  # of each gap: the place in Work of what ended it; -1 at the window's end
     wait: Indexes  # of each gap: the call that had drained the device; -1 if none had
     idle_begin: Ints
     idle_end: Ints
     idle: npt.NDArray[np.int8]
+
+    @property
+    def busy_ns(self) -> int:
+        return self.compute_ns + self.communication_ns + self.copies_ns
 
     def idle_spans(self, *what: Idle) -> Spans:
         chosen = np.isin(self.idle, what)
@@ -83,11 +89,25 @@ def _device_time(trace: Trace, work: Work, window: Window, device: int, host: Ho
     ]
     begin, end, what = layered(whole, layers)
     compute, communication, copies = (int((end - begin)[what == each].sum()) for each in range(len(layers)))
-    busy = union(begin[what >= 0], end[what >= 0])
+    busy = what >= 0
     gaps = Spans(begin[what == -1], end[what == -1])
     following = _next_work(work, ours, gaps.end)
-    blamed = host.blamed(work, gaps, following)
-    return DeviceTime(device, compute, communication, copies, busy, gaps, following, *blamed)
+    wait, idle_begin, idle_end, idle = host.blamed(work, gaps, following)
+    return DeviceTime(
+        device=device,
+        compute_ns=compute,
+        communication_ns=communication,
+        copies_ns=copies,
+        busy_begin=begin[busy],
+        busy_end=end[busy],
+        busy_kind=what[busy],
+        gaps=gaps,
+        next_work=following,
+        wait=wait,
+        idle_begin=idle_begin,
+        idle_end=idle_end,
+        idle=idle,
+    )
 
 
 def _next_work(work: Work, ours: Indexes, at: Ints) -> Indexes:

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from lab.trace.attribute import DeviceTime, Host, Idle, device_times
+from lab.trace.attribute import DeviceTime, Idle
+from lab.trace.causes import CAUSES, idles_of
 from lab.trace.errors import TraceUnreadable
 from lab.trace.events import Kind, Trace
-from lab.trace.evidence import CAUSES, evidence, idles_of
+from lab.trace.evidence import evidence
+from lab.trace.examine import Examined, examine
 from lab.trace.intervals import clipped
-from lab.trace.links import Work, device_work
+from lab.trace.links import Work
 from lab.trace.read import read
 from lab.trace.source import Progress
-from lab.trace.steps import Window, window
+from lab.trace.steps import Window
 from lab.trace.verdict import BOTTLENECKS, Bottleneck, DeviceSplit, Diagnosis, Part, Steps, Verdict
 from lab.trace.words import again_with, reason_for_nothing, summary
 
@@ -57,48 +59,42 @@ def diagnose(path_or_profiler: Any, progress: Progress | None = None) -> Diagnos
 
 def diagnose_trace(trace: Trace, name: str) -> Diagnosis:
     """What the GPU waited for, by the events of a trace."""
-    work = device_work(trace)
-    if not len(work):
+    examined = examine(trace)
+    if examined is None:
         return _without_device(trace, name)
-    examined = window(trace, work)
-    host = Host(trace, work, examined)
-    times = device_times(trace, work, examined, host)
-    splits = tuple(_split(trace, examined, time) for time in times)
-    warnings = [*trace.warnings, *examined.notes, *_warnings(trace, work, examined)]
+    work, steps, times = examined.work, examined.window, examined.times
     loud = _with_a_say(times)
+    warnings = [*trace.warnings, *steps.notes, *_warnings(work, steps)]
     if len(loud) < len(times):
         quiet = ", ".join(str(time.device) for time in times if time not in loud)
         warnings.append(f"Hardly anything ran on device {quiet}: it has no say in the verdict.")
-    kept = tuple(split for split in splits if split.device in {time.device for time in loud})
     found = Diagnosis(
         file=name,
         verdict=Verdict("none", 0.0, "", None),
-        steps=Steps(examined.steps, _us(examined.median_step_ns)),
-        window_us=examined.length_ns / 1000,
-        step_us=_us(examined.step_ns),
-        devices=kept,
+        steps=Steps(steps.steps, _us(steps.median_step_ns)),
+        window_us=steps.length_ns / 1000,
+        step_us=_us(steps.step_ns),
+        devices=tuple(_split(trace, steps, time, time in loud) for time in times),
         warnings=tuple(warnings),
         rank=trace.rank,
         world_size=trace.world_size,
     )
     parts = _parts(found)
     bottleneck = _largest(parts, found)
-    reason = _why_not(work, examined, host, loud, bottleneck)
+    reason = _why_not(examined, loud, bottleneck)
     if reason:
         bottleneck = "unknown"
     share = 0.0 if bottleneck == "none" else found.share_of(bottleneck)
-    saves = None if bottleneck == "unknown" else _saves(found, host, examined, loud, bottleneck)
-    shown = evidence(trace, work, examined, host, loud, bottleneck)
+    saves = None if bottleneck == "unknown" else _saves(found, examined, loud, bottleneck)
+    shown = evidence(trace, work, steps, examined.host.threads, loud, bottleneck)
     verdict = Verdict(bottleneck, share, "", saves)
-    verdict = replace(verdict, summary=summary(verdict, found, shown, reason))
     return replace(
         found,
-        verdict=verdict,
-        devices=splits,
+        verdict=replace(verdict, summary=summary(verdict, found, shown, reason)),
         parts=tuple(part for part in parts if part.share >= MENTIONED_SHARE),
         evidence=shown,
-        record_better=tuple(again_with(trace, work, examined, bottleneck)),
-        collective_us_per_step=_collective_us(trace, work, examined),
+        record_better=tuple(again_with(trace, work, steps, bottleneck)),
+        collective_us_per_step=_collective_us(trace, work, steps),
     )
 
 
@@ -124,7 +120,7 @@ def _us(ns: float | None) -> float | None:
     return None if ns is None else ns / 1000
 
 
-def _split(trace: Trace, examined: Window, time: DeviceTime) -> DeviceSplit:
+def _split(trace: Trace, examined: Window, time: DeviceTime, has_a_say: bool) -> DeviceSplit:
     idle = dict.fromkeys(CAUSES.values(), 0)
     for each, cause in CAUSES.items():
         idle[cause] += time.idle_spans(each).total
@@ -138,12 +134,13 @@ def _split(trace: Trace, examined: Window, time: DeviceTime) -> DeviceSplit:
         copies_us=time.copies_ns / 1000,
         idle_us=(examined.length_ns - sum(busy)) / 1000,
         idle={cause: ns / 1000 for cause, ns in idle.items() if ns},
+        has_a_say=has_a_say,
     )
 
 
 def _with_a_say(times: list[DeviceTime]) -> list[DeviceTime]:
-    most = max((time.busy.total for time in times), default=0)
-    return [time for time in times if time.busy.total >= QUIET_SHARE * most]
+    most = max((time.busy_ns for time in times), default=0)
+    return [time for time in times if time.busy_ns >= QUIET_SHARE * most]
 
 
 def _parts(found: Diagnosis) -> list[Part]:
@@ -163,38 +160,38 @@ def _largest(parts: list[Part], found: Diagnosis) -> Bottleneck:
     return "compute" if found.share_of("compute") >= BUSY_SHARE else "none"
 
 
-def _saves(
-    found: Diagnosis, host: Host, examined: Window, times: list[DeviceTime], bottleneck: Bottleneck
-) -> float | None:
+def _saves(found: Diagnosis, examined: Examined, times: list[DeviceTime], bottleneck: Bottleneck) -> float | None:
     """What a step would be shorter by, at most, if this cause were gone."""
     if found.step_us is None:
         return None
     share = found.share_of(bottleneck)
     if bottleneck == "sync":
         # Without waiting, host and device work side by side: the slower of the two is what is left.
-        host_ns = examined.length_ns - clipped(host.blocking, examined.begin_ns, examined.end_ns).total
-        busy_ns = max(time.busy.total for time in times)
-        share = min(share, 1 - max(host_ns, busy_ns) / examined.length_ns)
+        window = examined.window
+        host_ns = window.length_ns - clipped(examined.host.blocking, window.begin_ns, window.end_ns).total
+        busy_ns = max(time.busy_ns for time in times)
+        share = min(share, 1 - max(host_ns, busy_ns) / window.length_ns)
     return share * found.step_us
 
 
-def _why_not(work: Work, examined: Window, host: Host, times: list[DeviceTime], bottleneck: Bottleneck) -> str | None:
+def _why_not(examined: Examined, times: list[DeviceTime], bottleneck: Bottleneck) -> str | None:
     """Why the trace doesn't allow this verdict, if it doesn't."""
-    if not times or not examined.length_ns:
+    work, steps = examined.work, examined.window.steps
+    if not times or not examined.window.length_ns:
         return "nothing ran on the GPU within the recorded steps"
     if bottleneck == "unknown":
-        if not host.recorded:
+        if not examined.host.recorded:
             return "the trace has what the GPU did, but not what the CPU did, so nothing tells what the GPU waited for"
         unlinked = float((~work.linked).mean())
         return (
             f"for {unlinked:.0%} of the GPU's work the trace doesn't say when it was launched, "
             "so nothing tells what the GPU waited for"
         )
-    if examined.steps < ENOUGH_STEPS:
+    if steps < ENOUGH_STEPS:
         span = int(work.end_ns.max() - work.begin_ns.min())
         if span < SHORTEST_SPAN_NS:
             return f"the GPU's work in the trace spans only {span / 1000:.3g} µs, too little to speak of a bottleneck"
-        if examined.steps < 2 and bottleneck in ("launch", "allocator"):
+        if steps < 2 and bottleneck in ("launch", "allocator"):
             cold = max(_in_few_calls(time, bottleneck) for time in times)
             if cold > 0.5:
                 return (
@@ -211,7 +208,7 @@ def _in_few_calls(time: DeviceTime, bottleneck: Bottleneck) -> float:
     return min(1.0, float(longest) / max(time.idle_spans(*idles_of(bottleneck)).total, 1))
 
 
-def _warnings(trace: Trace, work: Work, examined: Window) -> list[str]:
+def _warnings(work: Work, examined: Window) -> list[str]:
     warnings = []
     if examined.source == "device":
         warnings.append("The trace has no steps: the time from the first to the last work of the GPU is examined.")

@@ -7,10 +7,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from lab.trace.schema import Event, whole
+from lab.trace.schema import Event, lenient, whole
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -96,7 +97,7 @@ def kind_of(category: str, name: str, pid: int | str) -> Kind:
     return kind
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """The timed events, sorted by begin. Times are nanoseconds since an origin of the trace's own."""
 
@@ -162,6 +163,12 @@ class Columns:
 
     def add(self, events: list[Event]) -> None:
         self.read_events += len(events)
+        try:
+            self._add(events)
+        except OverflowError:  # a number that no tracer writes
+            self._add([event for each in events if (event := lenient(msgspec.to_builtins(each))) is not None])
+
+    def _add(self, events: list[Event]) -> None:
         codes, threads, streams = self.codes, self.threads, self.streams
         timed = [event for event in events if event.ph == "X"]
         code = [codes[event.cat, event.name, event.pid if not event.cat else 0] for event in timed]

@@ -7,28 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from lab.trace.attribute import DeviceTime, Host, Idle
+from lab.trace.attribute import DeviceTime
+from lab.trace.causes import idles_of
 from lab.trace.events import CALLS, Flags, Ints, Kind, Trace
 from lab.trace.intervals import Spans, union, within
 from lab.trace.links import Work
 from lab.trace.steps import Window
 from lab.trace.verdict import Bottleneck, Cost, Evidence, Gap
 
-CAUSES: dict[Idle, Bottleneck] = {
-    Idle.UNKNOWN: "unknown",
-    Idle.DEVICE: "device_wait",
-    Idle.DRAINED: "sync",
-    Idle.BLOCKING: "sync",
-    Idle.DRAINED_BY_FREE: "allocator",
-    Idle.ALLOCATING: "allocator",
-    Idle.LOADER: "input",
-    Idle.COPYING: "copies",
-    Idle.CALL: "launch",
-    Idle.OPERATOR: "launch",
-    Idle.PREPARATION: "launch",
-    Idle.HOST_OPERATOR: "python",
-    Idle.PYTHON: "python",
-}
 WORK_OF: dict[Bottleneck, Kind] = {
     "compute": Kind.COMPUTE,
     "launch": Kind.COMPUTE,
@@ -41,18 +27,14 @@ SHOWN = 5
 SHOWN_GAPS = 3
 
 
-def idles_of(cause: Bottleneck) -> tuple[Idle, ...]:
-    return tuple(idle for idle, each in CAUSES.items() if each == cause)
-
-
 def evidence(
-    trace: Trace, work: Work, window: Window, host: Host, times: list[DeviceTime], cause: Bottleneck
+    trace: Trace, work: Work, window: Window, threads: list[int], times: list[DeviceTime], cause: Bottleneck
 ) -> Evidence:
     """What shows that this is the cause."""
     if not times:
         return Evidence()
     spans = _largest(times, cause)
-    matters = np.isin(trace.thread, host.threads)
+    matters = np.isin(trace.thread, threads)
     on_host = matters & trace.of(Kind.LOADER, Kind.OPERATOR, *CALLS)
     functions = matters & trace.of(Kind.PYTHON)
     calls = _waits(trace, work, times) if cause in ("sync", "allocator") else []

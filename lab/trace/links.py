@@ -14,7 +14,7 @@ LARGEST_SKEW_NS = 1_000_000
 LONG_AGO_NS = -(2**60)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Work:
     """What ran on the devices, sorted by begin. `index` is the event's place in the trace."""
 

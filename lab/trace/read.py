@@ -224,9 +224,11 @@ def _event(raw: msgspec.Raw) -> Event | None:
     """An event whose types may be others than they should be."""
     try:
         return EVENT.decode(raw)
-    except msgspec.ValidationError:
-        return lenient(msgspec.json.decode(raw))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return lenient(json.loads(bytes(raw)))  # which also takes numbers that are too large for others
+    except (ValueError, RecursionError):
         return None
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lab.trace.schema import Event, lenient
+from lab.trace.schema import Event, lenient, whole
 
 # Where an event begins: `{` and one of the keys that events have. Inside a string each quote would have a backslash.
 BEGIN = re.compile(r'\{\s*"(?:ph|name|cat|ts|pid|tid|args|dur|id|bp|s)"\s*:')
@@ -156,7 +156,7 @@ def _from_fields(piece: str) -> Event | None:
         "name": name[1],
         "args": {key: values[key] for key in ("correlation", "device", "stream", "bytes") if key in values},
         **{key: values[key] for key in ("ts", "dur") if key in values},
-        **{key: int(values[key]) for key in ("pid", "tid") if key in values},
+        **{key: whole(values[key], 0) for key in ("pid", "tid") if key in values},
     }
     return lenient(found)
 

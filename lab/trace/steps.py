@@ -22,7 +22,7 @@ FULL_SHARE = 0.8  # a last step with less than this share of the one before's de
 Source = Literal["profiler", "optimizer", "loader", "device"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Window:
     """The time that is examined."""
 

@@ -51,6 +51,7 @@ class DeviceSplit:
     copies_us: float  # while nothing was computed or communicated
     idle_us: float
     idle: dict[str, float]
+    has_a_say: bool = True  # unless hardly anything ran on it
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,10 @@ class Diagnosis:
 
     def share_of(self, bottleneck: Bottleneck) -> float:
         """A cause's share of the window, over all devices."""
-        if not self.devices or not self.window_us:
+        asked = [each for each in self.devices if each.has_a_say]
+        if not asked or not self.window_us:
             return 0.0
-        return sum(time_of(each, bottleneck) for each in self.devices) / len(self.devices) / self.window_us
+        return sum(time_of(each, bottleneck) for each in asked) / len(asked) / self.window_us
 
 
 def time_of(split: DeviceSplit, bottleneck: Bottleneck) -> float:

@@ -76,6 +76,27 @@ def test_compare_says_that_it_helped(trace: Path, faster: Path, capsys: pytest.C
     assert json.loads(capsys.readouterr().out)["comparison"]["helped"] is False
 
 
+def test_traces_of_several_ranks_say_whom_the_others_wait_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = []
+    for rank, collective_us in enumerate((6_000, 500)):
+        recorder = Recorder()
+        for number in range(4):
+            begin = recorder.now
+            recorder.load(6_100 - collective_us)
+            recorder.launch(4_000)
+            recorder.launch(collective_us, "ncclDevKernel_AllReduce")
+            recorder.wait()
+            recorder.step(number, begin)
+        file = tmp_path / f"rank{rank}.json"
+        files.append(str(write(file, recorder.events, distributedInfo={"rank": rank, "world_size": 2})))
+    assert main(["diagnose", *files]) == 0
+    assert "The others wait for rank 1, up to 5.5 ms per step" in capsys.readouterr().out
+    assert main(["diagnose", *files, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ranks"]["waited_for"] == 1
+
+
 class Links(HTMLParser):
     """Collects what a page would load from elsewhere, and the tags that it opens and closes."""
 

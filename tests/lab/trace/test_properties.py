@@ -14,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.trace import Diagnosis, TraceUnreadable, diagnose
+from lab.trace.examine import examine, lanes
 from lab.trace.intervals import Spans, before, layered, union, within
-from lab.trace.verdict import BOTTLENECKS
-from tests.lab.trace.traces import HOST, Event, event, write
+from lab.trace.read import read
+from lab.trace.verdict import BOTTLENECKS, time_of
+from tests.lab.trace.traces import HOST, Event, as_text, event, input_bound, write
 
 LATEST_US = 60_000
 Diagnose = Callable[..., Diagnosis]
@@ -113,6 +115,22 @@ def test_busy_time_is_the_time_in_which_work_runs(of: Diagnose, found: list[Even
         assert device.window_us - device.idle_us == pytest.approx(busy.sum() / 8, abs=0.01)
 
 
+@given(event_sets)
+@settings(max_examples=100)
+def test_lanes_fill_the_window_without_holes_and_agree_with_the_answer(of: Diagnose, found: list[Event]) -> None:
+    told = of(found)
+    examined = examine(read(told.file))
+    drawn = lanes(examined) if examined is not None else ()
+    assert [lane.device for lane in drawn] == [device.device for device in told.devices]
+    for lane, device in zip(drawn, told.devices, strict=True):
+        edges = [0.0, *(segment.end_us for segment in lane.segments)]
+        assert [segment.begin_us for segment in lane.segments] == edges[:-1]
+        assert edges[-1] == pytest.approx(device.window_us, abs=0.01)
+        for cause in BOTTLENECKS:
+            lasts = sum(segment.end_us - segment.begin_us for segment in lane.segments if segment.what == cause)
+            assert lasts == pytest.approx(time_of(device, cause), abs=0.01)
+
+
 @given(event_sets, st.integers(0, 2**32))
 @settings(max_examples=150)
 def test_the_order_of_events_doesnt_matter(of: Diagnose, found: list[Event], seed: int) -> None:
@@ -142,6 +160,52 @@ def test_any_file_gets_an_answer_or_a_clear_message(tmp_path_factory: pytest.Tem
         else:
             message = told.verdict.summary
         assert len(message.split()) > 3
+
+
+SOUND = as_text(input_bound(3))
+PIECES = [
+    '"',
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\\",
+    "\0",
+    "NaN",
+    "1e999",
+    "null",
+    "9" * 30,
+    '{"ph": "X"',
+    '"ts": -1',
+    "\n",
+]
+edits = st.lists(
+    st.tuples(st.integers(0, len(SOUND)), st.integers(0, 30), st.sampled_from(["", *PIECES])), min_size=1, max_size=8
+)
+
+
+@given(edits, st.booleans())
+@settings(max_examples=300)
+def test_any_damage_leaves_an_answer_that_adds_up_or_a_clear_message(
+    tmp_path_factory: pytest.TempPathFactory, damage: list[tuple[int, int, str]], in_pieces: bool
+) -> None:
+    text = SOUND
+    for at, removed, inserted in damage:
+        text = text[:at] + inserted + text[at + removed :]
+    file = tmp_path_factory.getbasetemp() / "damaged.json"
+    file.write_text(text)
+    with pytest.MonkeyPatch.context() as patch:
+        if in_pieces:
+            patch.setattr("lab.trace.source.PIECE_BYTES", 300)
+            patch.setattr("lab.trace.read.BATCH_BYTES", 1_000)
+        try:
+            told = diagnose(file)
+        except TraceUnreadable:
+            return
+    for device in told.devices:
+        assert sum(device.idle.values()) == pytest.approx(device.idle_us, abs=0.01)
 
 
 intervals = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 60)).map(lambda pair: (pair[0], sum(pair))))
