@@ -14,7 +14,8 @@ from lab.trace.intervals import union
 from lab.trace.links import Work
 
 OPTIMIZER = re.compile(r"^Optimizer\.step#")
-COLD_TIMES = 3.0  # a first step that lasts so many times the median is warm-up
+COLD_TIMES = 3.0  # a first step that lasts so many times the median is warm-up,
+COLD_SHARE = 0.05  # if it is so much of the whole
 BUSY_SHARE = 0.05  # of a step: so long the first work waits only for other work
 LONGEST_LATENCY_NS = 50_000  # that a launch on an idle device needs
 FULL_SHARE = 0.8  # a last step with less than this share of the one before's device work isn't whole
@@ -61,7 +62,9 @@ def window(trace: Trace, work: Work) -> Window:
         return Window(int(work.begin_ns.min()), int(work.end_ns.max()), begin, end, "device", main)
     notes = []
     median = float(np.median(end - begin))
-    if len(begin) >= 3 and end[0] - begin[0] > COLD_TIMES * median > 0:
+    # Where the device is far behind, the host's steps are short, and one that is longer says nothing.
+    whole = max(int(end.max()), int(work.end_ns.max())) - int(begin[0])
+    if len(begin) >= 3 and end[0] - begin[0] > max(COLD_TIMES * median, COLD_SHARE * whole) and median > 0:
         notes.append(
             f"The first recorded step took {(end[0] - begin[0]) / median:.0f} times the median: "
             "it is left out as warm-up."
