@@ -14,6 +14,7 @@ from torch.utils.flop_counter import flop_registry
 
 from lab.gpu import processes, recording, segments
 from lab.gpu.clock import real_s
+from lab.gpu.copies import host_waits_for
 from lab.gpu.costs import copy, kernels_of, size_bytes, tensors_in
 from lab.gpu.device import card, clock, memory, timeline
 from lab.gpu.residency import storage_key
@@ -52,8 +53,6 @@ MAY_MIX_DEVICES = INDEXING | frozenset(
 # An LSTM's layer on the CPU, where not every processor can do it in fp16.
 ONE_LAYER = frozenset({"aten::mkldnn_rnn_layer", "aten::mkldnn_rnn_layer_backward"})
 NOTHING: AbstractContextManager[None] = nullcontext()
-STAGED_BYTES = 64 * 1024  # CUDA stages smaller pageable copies at once, without waiting for them
-
 
 sync_debug_mode = 0  # torch.cuda.set_sync_debug_mode
 
@@ -276,18 +275,12 @@ def copy_into(args: Any, kwargs: Any) -> tuple[Any, list[Work], bool]:
 
 
 def host_copy(source: torch.Tensor, target: torch.Tensor, from_gpu: bool, non_blocking: bool) -> tuple[Work, bool]:
-    """A copy over the bus, and whether the host waits for it, and so for all that was queued before.
-
-    Without non_blocking PyTorch waits for the stream (aten/src/ATen/native/cuda/Copy.cu). With it, CUDA waits all the
-    same for pageable memory, but for small copies to the GPU, which it takes at once ("API synchronization behavior").
-    """
+    """A copy over the bus, and whether the host waits for it."""
     host = target if from_gpu else source
     kind = "Pinned" if memory.is_pinned(host) else "Pageable"
     size = size_bytes((source,))
     work = copy(card, "Device", kind, size) if from_gpu else copy(card, kind, "Device", size)
-    if not non_blocking:
-        return work, True
-    return work, kind == "Pageable" and (from_gpu or size > STAGED_BYTES)
+    return work, host_waits_for(size, to_gpu=not from_gpu, pinned=kind == "Pinned", non_blocking=non_blocking)
 
 
 def refuse_indices_on_the_gpu(name: str, args: Any) -> None:

@@ -13,7 +13,7 @@ import torch
 from lab.gpu.device import memory
 
 FRAMES_DEEP = 40
-OWN_FRAMES = (str(Path(__file__).parent), str(Path(__file__).parent.parent / "observe.py"))
+OWN_FRAMES = (str(Path(__file__).parent), str(Path(__file__).parent.parent / "observe"))
 TORCHS_FRAMES = ("/torch/utils/_python_dispatch.py", "/torch/_ops.py")
 
 trace: deque[dict[str, Any]] | None = None

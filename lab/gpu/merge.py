@@ -16,8 +16,8 @@ MACHINERY = (
     "PythonDispatchMode",
     "lab/gpu/",
     f"{PACKAGE}/",
-    "lab/observe.py",
-    f"{PACKAGE.parent / 'observe.py'}",
+    "lab/observe/",
+    f"{PACKAGE.parent / 'observe'}/",
     "torch/utils/_python_dispatch.py",
     "torch/_library/simple_registry.py",  # how a dispatch mode is looked up
 )

@@ -212,7 +212,7 @@ def test_stacks_show_the_learners_functions_and_none_of_the_simulators():
     names = [event.name for event in found[True]]
     if hasattr(found[True][0], "is_python_function"):  # torch 2.8 keeps Python functions to the trace
         assert any("test_profiler.py" in name and name.endswith(": multiply") for name in names)
-    own = ("lab/gpu/", "lab/observe.py", "_python_dispatch.py", "contextlib.py", "weakref.py", "simple_registry.py")
+    own = ("lab/gpu/", "lab/observe/", "_python_dispatch.py", "contextlib.py", "weakref.py", "simple_registry.py")
     assert not [name for name in names if any(part in name.replace("tests/lab/gpu/", "") for part in own)]
 
     def ops(events):

@@ -1,4 +1,4 @@
-"""Writes down the reads of values from the GPU and the copies to it, each with whether the host waits for it."""
+"""Reads of values from the GPU, and copies from it, for which the host waits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from lab import observe
-from lab.observe import inside, record, waiting
+from lab.observe import log
+from lab.observe.calls import inside, waiting
 
 HOST_READS = (
     "item",
@@ -27,13 +27,10 @@ HOST_READS = (
 )
 # Their result is on the host, or as large as a value on the GPU says. torch has functions of the same names.
 HOST_NEEDS_RESULT = ("equal", "allclose", "is_nonzero", "nonzero", "masked_select", "unique", "bincount")
-STAGED_BYTES = 64 * 1024  # CUDA takes a smaller copy from ordinary memory at once, if it needn't wait
 
 
 def install(torch: Any) -> None:
     """Wrap the methods of tensors, and torch's functions of the same names."""
-    from torch.nn.parameter import UninitializedParameter
-
     tensor = torch.Tensor
     for name in (*HOST_READS, *HOST_NEEDS_RESULT):
         setattr(tensor, name, host_read(f"Tensor.{name}", getattr(tensor, name)))
@@ -41,10 +38,6 @@ def install(torch: Any) -> None:
         setattr(torch, name, host_read(f"torch.{name}", getattr(torch, name)))
     observe_masks(torch)
     observe_copies_to_the_host(torch)
-    observe_copies_to_the_gpu(tensor)
-    # PyTorch lets lazy modules move by comparing methods with this list.
-    allowed: list[Any] = UninitializedParameter._allowed_methods  # type: ignore[attr-defined]
-    allowed += [tensor.to, tensor.cuda, tensor.cpu, tensor.copy_, tensor.get_device]
 
 
 def host_read(call: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,7 +45,7 @@ def host_read(call: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def reading(*args: Any, **kwargs: Any) -> Any:
-        if not observe.observing or inside.call or not (args and getattr(args[0], "is_cuda", False)):
+        if not log.observing or inside.call or not (args and getattr(args[0], "is_cuda", False)):
             return function(*args, **kwargs)
         return observed(*args, **kwargs)
 
@@ -66,7 +59,7 @@ def observe_masks(torch: Any) -> None:
 
     @wraps(original)
     def getitem(self: Any, index: Any) -> Any:
-        if not observe.observing or inside.call or not self.is_cuda:
+        if not log.observing or inside.call or not self.is_cuda:
             return original(self, index)
         parts = index if type(index) is tuple else (index,)
         masked = any(isinstance(part, torch.Tensor) and part.dtype in (torch.bool, torch.uint8) for part in parts)
@@ -110,49 +103,3 @@ def is_non_blocking(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether the arguments of Tensor.to ask for it: of its two flags the first one, the second is `copy`."""
     asked = [arg for arg in args if type(arg) is bool]
     return bool(kwargs.get("non_blocking", asked[0] if asked else False))
-
-
-def observe_copies_to_the_gpu(tensor: Any) -> None:
-    """Write down copies from the host, each with whether the host waits for it and for all that was queued before."""
-    original_to, original_cuda, original_copy = tensor.to, tensor.cuda, tensor.copy_
-
-    def copied(call: str, source: Any, non_blocking: bool) -> None:
-        size = source.numel() * source.element_size()
-        at_once = size <= STAGED_BYTES or source.is_pinned()
-        record("copy_to_gpu", call=call, bytes=size, blocking=not (non_blocking and at_once))
-
-    @wraps(original_to)
-    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not observe.observing or inside.call or self.is_cuda:
-            return original_to(self, *args, **kwargs)
-        result = silently(original_to, self, *args, **kwargs)
-        if result.is_cuda:
-            copied("Tensor.to", self, is_non_blocking(args, kwargs))
-        return result
-
-    @wraps(original_cuda)
-    def cuda(self: Any, device: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
-        if not observe.observing or inside.call or self.is_cuda:
-            return original_cuda(self, device, non_blocking, **kwargs)
-        result = silently(original_cuda, self, device, non_blocking, **kwargs)
-        copied("Tensor.cuda", self, bool(non_blocking))
-        return result
-
-    @wraps(original_copy)
-    def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
-        if not observe.observing or inside.call or not self.is_cuda or getattr(src, "is_cuda", True):
-            return original_copy(self, src, non_blocking)
-        result = silently(original_copy, self, src, non_blocking)
-        copied("Tensor.copy_", src, bool(non_blocking))
-        return result
-
-    tensor.to, tensor.cuda, tensor.copy_ = to, cuda, copy_
-
-
-def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call it without writing down what it calls itself."""
-    inside.call = True
-    try:
-        return function(*args, **kwargs)
-    finally:
-        inside.call = False
