@@ -338,6 +338,16 @@ def test_a_profile_within_a_profile_is_the_one_that_records(step):
     assert not [row for row in outer.key_averages() if row.key.startswith("aten::")]
 
 
+def test_a_profile_that_still_records_has_no_results_yet_and_has_them_afterwards(step):
+    run = step()
+    with profile(activities=BOTH) as prof:
+        run()
+        torch.cuda.synchronize()
+        assert not list(prof.key_averages())
+        assert not list(prof.events())
+    assert kernel_rows(prof)
+
+
 def test_the_trace_says_that_the_gpu_is_simulated(step, tmp_path):
     if lab.gpu.use().kind == "real":
         pytest.skip("about the simulated GPU")
