@@ -77,10 +77,11 @@ def verdict_in_words(verdict: Mapping[str, Any], path: Path, ink: Ink) -> Iterat
     told: set[str] = set()
     for check in verdict["checks"]:
         mark = ink.good("✓") if check["passed"] else ink.bad("✗")
-        score = f"{check['points']}/{check['max_points']}"
-        yield f"  {mark} {check['name']} {ink.quiet(score)}"
         message = check["message"]
-        if message and not check["passed"] and message not in told:
+        again = bool(message) and not check["passed"] and message in told
+        score = f"{check['points']}/{check['max_points']}{', for the same reason' if again else ''}"
+        yield f"  {mark} {check['name']} {ink.quiet(score)}"
+        if message and not check["passed"] and not again:
             told.add(message)
             yield from _wrapped(message, "    ")
     gpu = verdict["gpu"]

@@ -67,12 +67,13 @@ def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
     told: set[str] = set()
     for check in verdict["checks"]:
         mark = Content.styled("✓ ", "$text-success") if check["passed"] else Content.styled("✗ ", "$text-error")
-        points = f"  {check['points']}/{check['max_points']}"
-        name = Content.assemble(check["name"], (points, QUIET))
-        blocks.append(Text(name, mark, after_gap=check is verdict["checks"][0]))
         message = check["message"]
         # A run that failed as a whole fails every check with the same words: say them once.
-        if not message or check["passed"] or message in told:
+        again = bool(message) and not check["passed"] and message in told
+        points = f"  {check['points']}/{check['max_points']}{', for the same reason' if again else ''}"
+        name = Content.assemble(check["name"], (points, QUIET))
+        blocks.append(Text(name, mark, after_gap=check is verdict["checks"][0]))
+        if not message or check["passed"] or again:
             continue
         told.add(message)
         for line in message.splitlines():
@@ -82,8 +83,7 @@ def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
         if card := card_of(check["mistake"]):
             if card not in explained:
                 explained.append(card)
-            again = " once more" if explained.index(card) else ""
-            label = f"Read the card on this: Ctrl+O{again}, or click"
+            label = f"Read the card on this: Ctrl+O{' once more' if explained.index(card) else ''}, or click"
             blocks.append(Text(_link(label, card), Content.styled("→ ", "$text-accent"), indent=2, after_gap=False))
     if verdict["status"] == "passed":
         blocks.append(Text(Content.styled(then, "bold")))

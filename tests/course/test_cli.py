@@ -245,14 +245,14 @@ def failed_verdict() -> dict[str, Any]:
     )
 
 
-def test_a_verdict_in_words_has_marks_points_and_messages_once(
+def test_a_verdict_in_words_has_marks_points_and_each_message_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = list(verdict_in_words(failed_verdict(), Path("a/b.py"), Ink(sys.stdout)))
     assert lines[0] == f"✗ {EXERCISE}: not passed, 2/6 points"
     assert lines[1] == "  ✓ The first check. 2/2"
     assert lines[2:5] == ["  ✗ The second check. 0/3", "    You saw [this].", "        x = 1"]
-    assert lines[5] == "  ✗ The third check. 0/1"
+    assert lines[5] == "  ✗ The third check. 0/1, for the same reason"
     assert "simulated GPU Test Card, seed 7" in lines[6]
 
 
