@@ -30,7 +30,7 @@ def profile(seen) -> dict:
     assert profile["rows"] or not waits, mistake("schedule_without_step", steps=steps)
     assert starts, "No profiler was started. Use it as a context: with profile(...) as prof."
     stops = [event["n"] for event in seen.events("profiler_stop")]
-    assert stops and stops[-1] > starts[-1]["n"], mistake("profile_never_finished")
+    assert stops[-1:] > [starts[-1]["n"]], mistake("profile_never_finished")
     assert profile["rows"], "Your profiler recorded nothing. Call step() while it is on."
     return profile
 
