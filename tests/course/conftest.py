@@ -68,6 +68,7 @@ card = "first_card"
 card = "second_card"
 [[steps]]
 exercise = "warm_up_and_repeat"
+why = "first_card"
 points = 5
 [[steps]]
 quiz = "quiz"

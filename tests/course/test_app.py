@@ -761,6 +761,31 @@ async def test_a_failed_check_says_what_was_seen_and_opens_the_card_that_explain
         assert kept.place() == Place("perf_counter", "warm_up_and_repeat")
 
 
+async def test_ctrl_o_opens_the_card_on_why_it_matters_where_no_mistake_is_to_explain(
+    app: CourseApp, fake: FakeGrader
+) -> None:
+    fake.verdict = verdict(CheckResult("The median is reported.", False, 0, 3, "You returned nothing."))
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        for key in "f2", "f6":
+            await press(pilot, key)
+            await until(
+                pilot, lambda: app.job is None and "Why?" in [k.description for k in app.screen.query("FooterKey")]
+            )
+            await press(pilot, "ctrl+o")
+            assert app.screen.step.id == "perf_counter/first_card"
+            await press(pilot, "escape")
+
+
+async def test_the_same_words_under_several_checks_are_said_once(app: CourseApp, fake: FakeGrader) -> None:
+    fake.verdict = verdict(*(CheckResult(f"Check {n}.", False, 0, 2, "You returned nothing.") for n in range(2)))
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f6")
+        await until(pilot, lambda: "✗ Check 1.  0/2, for the same reason" in shown(app))
+        assert shown(app).count("You returned nothing.") == 1
+
+
 async def test_ctrl_o_opens_the_cards_of_several_mistakes_one_after_the_other(
     app: CourseApp, fake: FakeGrader, monkeypatch: pytest.MonkeyPatch
 ) -> None:

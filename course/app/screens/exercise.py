@@ -82,7 +82,7 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
             "Why?",
             id="explain",
             priority=True,
-            tooltip="Read the card on what the check found; once more, the next one",
+            tooltip="Read the card on what the check found; once more, the next one. Else the card on why this matters",
         ),
         Binding(
             "ctrl+s",
@@ -176,7 +176,8 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
         left = len(step.hints) - shown
         advertised = left and not (best and best.passed)
         hints = f" F7 gives a hint ({left} left, they cost no points)." if advertised else ""
-        keys = f"{score} F3 goes to the code, F5 runs it, F6 checks it.{hints}"
+        why = " Ctrl+O says why this matters." if step.why and not best else ""
+        keys = f"{score} F3 goes to the code, F5 runs it, F6 checks it.{hints}{why}"
         blocks.append(Text(Content.styled(keys, "$foreground 60%")))
         self.query_one("#brief", Prose).show(blocks)
 
@@ -206,7 +207,7 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
         if action == "stop":
             return self.course.job is not None
         if action == "explain":
-            return bool(self._explanations) and self.course.job is None
+            return bool(self._explanations or self.step.why) and self.course.job is None
         if action == "sideways":
             return self.is_mounted and self.job_panel.output.is_wide
         if action == "error_line":
@@ -276,11 +277,10 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
             self.notify(f"Your code is kept as {backup}", timeout=8, markup=False)
 
     def action_explain(self) -> None:
-        """Open the card that explains what the check found; with several, one after the other."""
-        if self._explanations:
-            card = self._explanations[self._next_explanation % len(self._explanations)]
-            self._next_explanation += 1
-            self.action_open_card(card)
+        """Open the card that explains what the check found, with several one after the other; else why this matters."""
+        cards = self._explanations or [f"{self.step.lesson}/{self.step.why}"]
+        self.action_open_card(cards[self._next_explanation % len(cards)])
+        self._next_explanation += 1
 
     def action_sideways(self, direction: int) -> None:
         self.job_panel.output.scroll_sideways(direction)
