@@ -42,4 +42,5 @@ if __name__ == "__main__":
         cpu = f"{row.self_cpu_time_total / 1000:9.1f} {row.cpu_time_total / 1000:7.1f}"
         gpu = f"{row.self_device_time_total / 1000:10.1f} {row.device_time_total / 1000:7.1f}"
         print(f"{row.key[:26]:26} {row.count:6}   {cpu}  {gpu}")
-    print(read_the_profile(prof))
+    for name, value in read_the_profile(prof).items():
+        print(f"{name:13} {value}")

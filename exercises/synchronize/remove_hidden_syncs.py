@@ -35,7 +35,7 @@ def train(loop) -> dict[str, float]:
         if torch.isnan(loss):
             raise ArithmeticError(f"The loss of step {step} isn't a number.")
         total += loss.item()
-        lowest = min(lowest, loss)
+        lowest = min(lowest, loss.detach())
         logger.debug(f"step {step}: {loss:.4f}")
         if step % 8 == 0:
             loop.log(step, loss.item())
@@ -55,4 +55,6 @@ if __name__ == "__main__":
     loop = build("watched_training", seed=1)
     begin = perf_counter()
     result = train(loop)
-    print(f"{len(loop.batches)} steps in {perf_counter() - begin:.3f} s: {result}")
+    print(f"{len(loop.batches)} steps in {perf_counter() - begin:.3f} s")
+    for name, value in result.items():
+        print(f"{name:12} {value}")

@@ -50,4 +50,6 @@ if __name__ == "__main__":
     loop = build("watched_training", seed=1)
     begin = perf_counter()
     result = train(loop)
-    print(f"{len(loop.batches)} steps in {perf_counter() - begin:.3f} s: {result}")
+    print(f"{len(loop.batches)} steps in {perf_counter() - begin:.3f} s")
+    for name, value in result.items():
+        print(f"{name:12} {value}")

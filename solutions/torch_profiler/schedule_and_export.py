@@ -42,6 +42,6 @@ if __name__ == "__main__":
     folder = Path(tempfile.mkdtemp()) / "traces"
     trace_three_steps(build("traced_loop", seed=1), str(folder))
     files = sorted(folder.glob("*")) if folder.is_dir() else []
-    print(f"{len(files)} files in {folder}")
+    print(f"{len(files)} file{'' if len(files) == 1 else 's'} in {folder}")
     for file in files:
         print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")

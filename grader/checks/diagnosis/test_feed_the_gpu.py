@@ -85,7 +85,8 @@ def test_feeds_the_gpu_twice_as_fast(seen, epochs, plain):
     dies = own_data_set and workers > 0 and not loader.get("persistent_workers")
     assert not dies, mistake("cache_dies_with_the_workers", **values)
     assert workers > 1, mistake("one_reader", **values)
+    start_again = "" if loader.get("persistent_workers") else " And let them stay: persistent_workers=True."
     assert speedup >= SPEEDUP, (
         f"An epoch was {speedup:.1f} times as fast as before, with {workers} workers. It should be twice as fast. "
-        "Reading is waiting here, so more workers than processors still help."
+        f"Reading is waiting here, so more workers than processors still help.{start_again}"
     )
