@@ -107,7 +107,7 @@ def run(item: pytest.Item, writer: int) -> NoReturn:
         os._exit(1)
 
 
-def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     global prepared
     if HERE not in item.path.parents:
         return None  # pytest asks every conftest.py about every test
@@ -117,6 +117,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
     for report in prepared.run(item):
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    item.session._setupstate.teardown_exact(nextitem)  # fixtures of wider scope that an earlier test had set up here
     return True
 
 
