@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.check import check as grade
 from grader.lint import THIS_COURSE, Course, lint
+from grader.runner.warm import WarmRunner
+from grader.verdict import Verdict
 
 DOC = (THIS_COURSE.root / "docs" / "adding-an-exercise.md").read_text(encoding="utf-8")
 NAME = "count_the_reads"
@@ -28,6 +31,25 @@ def course(tmp_path: Path) -> Course:
         )
     shutil.copy(THIS_COURSE.misconceptions, copy.misconceptions)
     return copy
+
+
+def test_the_checks_of_the_page_grade_what_calls_the_step(tmp_path: Path, lab_runner: WarmRunner) -> None:
+    starter, check = blocks("python")
+    checks = tmp_path / "checks" / "synchronize"
+    checks.mkdir(parents=True)
+    (checks / f"test_{NAME}.py").write_text(
+        f"import pytest\nfrom grader.api import mistake, workload\n\n{check}", "utf-8"
+    )
+    submission = tmp_path / f"{NAME}.py"
+
+    def graded(source: str) -> Verdict:
+        submission.write_text(source, "utf-8")
+        return grade(f"synchronize/{NAME}", submission, seed=7, runner=lab_runner, checks=checks.parent)
+
+    assert graded(starter).status == "failed"
+    right = starter.replace("    return 0\n", "    for _ in range(5):\n        step()\n    return 5\n")
+    verdict = graded(right)
+    assert verdict.status == "passed", verdict
 
 
 def test_the_steps_of_the_page_lead_to_an_exercise_without_complaints(course: Course) -> None:
