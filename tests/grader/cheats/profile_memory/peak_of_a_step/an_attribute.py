@@ -1,0 +1,3 @@
+def peak_of_a_step(step):
+    step()
+    return step.peak_bytes
