@@ -14,6 +14,7 @@ from torch import nn
 from torch.profiler import record_function
 
 from lab import observe
+from lab.workloads.labelled_step import weight_of
 
 STEPS = (14, 18)  # two cycles of a plan for six steps, and part of a third
 ROWS, WIDTH = 128, 128
@@ -31,12 +32,20 @@ class TracedLoop:
 
     def __init__(self, seed: int) -> None:
         generator = torch.Generator().manual_seed(seed)
+        torch.manual_seed(seed)
         self.model = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 10)).to("cuda")
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
         self.rows = torch.randn(ROWS, WIDTH, generator=generator)
         self.labels = torch.randint(0, 10, (ROWS,), generator=generator)
         self.count = random.Random(seed).randrange(*STEPS)
         self.calls = 0
+        self.weights = list(self.model.parameters())
+        self.before = [weight.detach().clone() for weight in self.weights]
+
+    def change(self) -> float:
+        """How far training has taken the weights, as one number."""
+        pairs = zip(self.weights, self.before, strict=True)
+        return weight_of(weight.detach() - before for weight, before in pairs)
 
     def batches(self) -> Iterator[Batch]:
         for _ in range(self.count):
@@ -54,24 +63,30 @@ class TracedLoop:
         return loss.detach()
 
 
-folders: list[Path] = []  # of this process, for finish(): where relative paths began before learner code ran
+# Of this process, for finish(): the loop, and where relative paths began before learner code ran.
+built: list[tuple[TracedLoop, Path]] = []
 
 
 def build(seed: int, folder: str = "traces") -> TracedLoop:
     """A loop of which nothing has run yet. The folder for the traces isn't there."""
-    folders.append(Path(folder).absolute())
-    return TracedLoop(seed)
+    loop = TracedLoop(seed)
+    built.append((loop, Path(folder).absolute()))
+    return loop
 
 
-def finish(returned: object, seed: int, folder: str = "traces") -> list[dict[str, Any]]:
-    """What the traces in the folder hold."""
-    place = folders.pop()
-    return [told_of(file) for file in sorted(place.glob("*")) if file.name.endswith((".json", ".json.gz"))]
+def finish(returned: object, seed: int, folder: str = "traces") -> dict[str, Any]:
+    """What the traces in the folder hold, and how the weights have changed."""
+    loop, place = built.pop()
+    traces = [told_of(file) for file in sorted(place.glob("*")) if file.name.endswith((".json", ".json.gz"))]
+    return {"traces": traces, "change": loop.change()}
 
 
-def expect(seed: int, folder: str = "traces") -> dict[str, int]:
-    """How many steps the loop has."""
-    return {"steps": random.Random(seed).randrange(*STEPS)}
+def expect(seed: int, folder: str = "traces") -> dict[str, float]:
+    """How many steps the loop has, and how they change the weights."""
+    loop = TracedLoop(seed)
+    for batch in loop.batches():
+        loop.step(batch)
+    return {"steps": loop.calls, "change": loop.change()}
 
 
 def told_of(file: Path) -> dict[str, Any]:

@@ -32,6 +32,13 @@ def told(seen) -> Told:
         f"profile_steps returned {named(seen.value)}. Leave it as it came: it returns the finished profiler."
     )
     assert recorded_steps(seen), "No step was recorded. Leave profile_steps as it came."
+    in_profile = Counter(label["name"] for label in seen.then["labels"])
+    entered = Counter(event["name"] for event in seen.events("label", phase="entered"))
+    for phase in PHASES:
+        assert in_profile[phase] <= entered[phase], (
+            f'The profile has the label "{phase}" {in_profile[phase]} times; your code opened it {entered[phase]} '
+            "times. Leave the profile's events as they were recorded."
+        )
     return seen.then
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.api import Seen, mistake, workload
+from grader.api import Seen, approx, mistake, workload
 
 FOLDER = "traces"
 LOOP = workload("traced_loop", folder=FOLDER)
@@ -18,8 +18,8 @@ KNOWN_ERRORS = {
 
 
 @pytest.fixture(scope="module")
-def expected(submission) -> dict[str, int]:
-    """How many steps the loop has."""
+def expected(submission) -> dict[str, float]:
+    """How many steps the loop has, and how they change the weights."""
     return submission.expected(LOOP)
 
 
@@ -91,6 +91,9 @@ def test_trains_on_every_batch(seen, expected):
     assert trained, "train.step() was never called. Go through train.batches() and train on each batch."
     assert trained >= steps, mistake("loop_cut_short", trained=trained, steps=steps)
     assert trained == steps, f"train.step() was called {trained} times for {steps} batches. Train once on each."
+    assert seen.then["change"] == approx(expected["change"], rel=0.01), (
+        "The weights don't change as in the loop without a profiler. Call train.step(batch) for each batch."
+    )
 
 
 @pytest.mark.points(1)
@@ -114,7 +117,7 @@ def test_records_three_steps_after_a_warm_up(seen):
 @pytest.mark.points(2)
 def test_writes_one_trace(seen):
     """One trace lies in the folder, with the recorded steps and the GPU's work."""
-    exports, traces = seen.events("trace_export"), seen.then
+    exports, traces = seen.events("trace_export"), seen.then["traces"]
     if not traces:
         check_is_told(seen)
         assert exports or not seen.events("profiler_start"), mistake("recorded_but_not_exported")
@@ -123,6 +126,9 @@ def test_writes_one_trace(seen):
         elsewhere = f" You wrote {exports[0]['path']}." if exports else ""
         assert traces, f"There is no .json or .json.gz in the folder that was asked for.{elsewhere}"
     assert "error" not in traces[0], f"{traces[0]['name']} can't be read as a trace ({traces[0].get('error')})."
+    assert exports, (
+        "The trace in the folder isn't your profiler's: it never exported one. Let it write what it recorded."
+    )
     if len(traces) == 1 and traces[0]["steps"] == len(ASKED) and traces[0]["kernels"]:
         return
     check_is_told(seen)

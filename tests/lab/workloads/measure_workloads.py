@@ -171,7 +171,7 @@ def traced_loop(seed: int) -> dict:
     prof.export_chrome_trace(f"{folder}/whole.json.gz")
     return {
         "trained": len(trained),
-        "traces": finish("traced_loop", None, seed, folder=folder),
+        "traces": finish("traced_loop", None, seed, folder=folder)["traces"],
         **expect("traced_loop", seed),
     }
 
