@@ -14,6 +14,7 @@ MIB = 2**20
 FEATURES, WIDTH, ROWS, CLASSES = 64, 512, 1024, 10  # what goes from layer to layer takes 2 MiB
 CHAIN = (6, 9)  # nonlinearities in the layer that keeps the most; each keeps 2 MiB for backward
 SHORT_CHAIN, LAST_CHAIN = 3, 5
+NARROW, NARROW_CHAIN = 32, (10, 17)  # more nonlinearities, of fewer values: 128 KiB each
 MORE = 2  # by how many times 2 MiB the layers that only seem to be the largest surpass it
 
 
@@ -62,6 +63,20 @@ class Spread(nn.Module):
         return x.repeat(1, 4)
 
 
+class Narrow(nn.Module):
+    """Goes on with a few of each row's values."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[:, :NARROW]
+
+
+class Widen(nn.Module):
+    """Repeats each row's few values."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.repeat(1, WIDTH // NARROW)
+
+
 class Gather(nn.Module):
     """Averages what Spread repeated."""
 
@@ -81,6 +96,7 @@ def model_of(seed: int) -> nn.Sequential:
     groups: list[list[nn.Module]] = [
         [nonlinearities(chain)],
         [nonlinearities(SHORT_CHAIN)],
+        [nn.Sequential(Narrow(), *nonlinearities(draw.randrange(*NARROW_CHAIN)), Widen())],
         [Table(more_mib)],
         [Positions(more_mib)],
         [Average(chain + MORE)],

@@ -60,6 +60,11 @@ def check_trains_on_the_whole_batch(seen: Seen, plain: dict) -> None:
     assert any(moved), mistake("weights_not_trained", steps=steps)
     assert sum(rows) >= plain["rows"], mistake("part_of_the_batch", rows=sum(rows), expected=plain["rows"])
     assert steps <= 1, mistake("optimizer_step_per_part", steps=steps)
+    assert steps, "optimizer.step() was never called. Let it change the weights, once."
+    away = [event for event in phases(seen, "forward") if event["device"] != "cuda"]
+    assert not away, (
+        "Your step computes on the CPU. It has to train on the GPU: what backward needs may wait elsewhere."
+    )
 
 
 def check_same_result(seen: Seen, plain: dict) -> None:
