@@ -17,6 +17,8 @@ HEIGHTS = (12, 17)  # of the batch, in eighths of the layers' width
 # Small differences and small steps: gradients that float16 can't hold, and weights that bfloat16 can't move.
 SCALE, LEARNING_RATE = 0.01, 3e-5
 
+synchronize = torch.cuda.synchronize  # taken now: learner code may replace it
+
 Batch = tuple[torch.Tensor, torch.Tensor]
 
 
@@ -36,6 +38,7 @@ class Job:
     loss_of: Loss
     optimizer: torch.optim.Adam
     batches: list[Batch]
+    before: list[torch.Tensor]  # the weights, on the host
 
 
 jobs: dict[int, Job] = {}  # in this process, by seed
@@ -55,7 +58,8 @@ def job_of(seed: int) -> Job:
     inputs = torch.randn(width * draw.randrange(*HEIGHTS) // 8, width, generator=generator)
     targets = SCALE * torch.tanh(inputs @ torch.randn(width, outputs, generator=generator) / width**0.5)
     batches = [(inputs.to("cuda"), targets.to("cuda"))] * draw.randrange(*STEPS)
-    return Job(model, Loss(), torch.optim.Adam(model.parameters(), lr=LEARNING_RATE), batches)
+    before = [parameter.detach().cpu().clone() for parameter in model.parameters()]
+    return Job(model, Loss(), torch.optim.Adam(model.parameters(), lr=LEARNING_RATE), batches, before)
 
 
 def warm_up(job: Job) -> None:
@@ -79,7 +83,8 @@ def build(seed: int, part: str) -> object:
 
 
 def note_the_rows(layer: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
-    observe.record("workload", phase="forward", rows=len(output), dtype=str(output.dtype).removeprefix("torch."))
+    dtype, device = str(output.dtype).removeprefix("torch."), output.device.type
+    observe.record("workload", phase="forward", rows=len(output), dtype=dtype, device=device)
 
 
 def note_the_step(*arguments: object) -> None:
@@ -87,17 +92,23 @@ def note_the_step(*arguments: object) -> None:
 
 
 def finish(returned: object, seed: int) -> dict[str, object]:
-    """How long the call took until the GPU was done, the losses that came back, and the weights' dtypes."""
-    torch.cuda.synchronize()
+    """How long the call took until the GPU was done, the losses that came back, the weights' dtypes and ways."""
+    synchronize()
     observe.record("workload", phase="trained")
     losses = returned if isinstance(returned, (list, tuple)) else []
     numbers = [float(loss) if isinstance(loss, (int, float, torch.Tensor)) else None for loss in losses]
     dtypes = {str(parameter.dtype).removeprefix("torch.") for parameter in jobs[seed].model.parameters()}
-    return {"losses": numbers, "dtypes": sorted(dtypes)}
+    return {"losses": numbers, "dtypes": sorted(dtypes), "moved": moved(jobs[seed])}
+
+
+def moved(job: Job) -> list[float]:
+    """How far each parameter is from where it began."""
+    pairs = zip(job.model.parameters(), job.before, strict=True)
+    return [float((parameter.detach().cpu().float() - before).norm()) for parameter, before in pairs]
 
 
 def expect(seed: int) -> dict[str, object]:
-    """The plain loop's time and losses, and its number of rows in a batch."""
+    """The plain loop's time and losses, how far its weights moved, and its number of rows in a batch."""
     job = job_of(seed)
     warm_up(job)
     begin = perf_counter()
@@ -110,4 +121,5 @@ def expect(seed: int) -> dict[str, object]:
         losses.append(loss.detach())
     torch.cuda.synchronize()
     loop_s = perf_counter() - begin
-    return {"loop_s": loop_s, "losses": [loss.item() for loss in losses], "rows": len(job.batches[0][0])}
+    numbers = [loss.item() for loss in losses]
+    return {"loop_s": loop_s, "losses": numbers, "moved": moved(job), "rows": len(job.batches[0][0])}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Iterator
 from time import perf_counter
@@ -12,21 +13,23 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils.data import DataLoader, Dataset
 
 from lab import observe
+from lab.gpu import wait
 from lab.workloads.sizing import gpu_seconds, matmul_edge
-from lab.workloads.training_loop import waiting
 
 KINDS = ("input", "copies", "sync", "launch", "compute", "memory")
 STEPS = 4
-PIXELS = 64
-PRODUCT_LAYERS = {"input": (2, 3), "copies": (1, 2), "compute": (6, 8), "memory": (0, 1)}
+IMAGES, PIXELS = 4, 64
+PARTS = 3  # networks that are trained in a step, one after another, whatever limits the loop
+PRODUCT_LAYERS = {"input": 1, "copies": 1, "sync": 2, "compute": 3, "memory": 0}  # of each network
 WAITS = (2.3, 2.7)  # reading a batch, or copying it, in steps of the GPU
-STAGES, STAGE_LAYERS = 3, 2
 BOOKKEEPING = (0.9, 1.1)  # the host's work after each host read, in parts of the GPU's before it
-TINY_LAYERS, TINY_ROWS, TINY_WIDTH = (40, 50), 8, 16
-ELEMENTWISE = (18, 22)
+TINY_LAYERS, TINY_ROWS = (13, 17), 8
+MANY_TIMES, FEW_TIMES = (7, 10), (1, 3)  # elementwise operations of a network: on many values, or on a few
 ELEMENTWISE_AT_LEAST_S, LARGEST_ELEMENTWISE = 0.0005, 2**26
+COLUMNS = (2**8, 2**13)  # of a batch that is quickly copied; copying a large one limits the loop
 
-Stage = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Training = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Work = Callable[[torch.Tensor, torch.Tensor], None]
 
 
 class Batches(Dataset[tuple[torch.Tensor, torch.Tensor]]):
@@ -52,11 +55,11 @@ class Loop:
     `batches` hands out what the loader reads, on the CPU. `step` copies it to the GPU and trains on it.
     """
 
-    __slots__ = ("loader", "stages")
+    __slots__ = ("loader", "work")
 
-    def __init__(self, loader: DataLoader[tuple[torch.Tensor, torch.Tensor]], stages: list[Callable[..., object]]):
+    def __init__(self, loader: DataLoader[tuple[torch.Tensor, torch.Tensor]], work: Work):
         self.loader = loader
-        self.stages = stages
+        self.work = work
 
     def __call__(self) -> None:
         for images, labels in self.batches():
@@ -67,19 +70,18 @@ class Loop:
 
     def step(self, images: torch.Tensor, labels: torch.Tensor) -> None:
         observe.record("workload", phase="step")
-        images, labels = images.to("cuda"), labels.to("cuda")
-        for stage in self.stages:
-            stage(images, labels)
+        self.work(images.to("cuda"), labels.to("cuda"))
 
 
-def training(model: nn.Module) -> Stage:
-    """One step of training the model on as many rows as keep the GPU's products large, made from one batch."""
+def training(model: nn.Module) -> Training:
+    """One step of training the model on as many rows as it makes of one batch."""
     model = model.to("cuda")
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
     def train(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         optimizer.zero_grad()
-        loss: torch.Tensor = nn.functional.cross_entropy(model(images), labels)
+        scores = model(images)
+        loss: torch.Tensor = nn.functional.cross_entropy(scores, labels[: len(scores)])
         loss.backward()
         optimizer.step()
         return loss.detach()
@@ -90,9 +92,12 @@ def training(model: nn.Module) -> Stage:
 class Crops(nn.Module):
     """Many crops of each image, as wide as the layers that follow."""
 
+    def __init__(self, rows: int, width: int) -> None:
+        super().__init__()
+        self.rows, self.width = rows, width
+
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        edge = matmul_edge()
-        return images[:, :PIXELS].repeat(edge // len(images), edge // PIXELS)
+        return images[:, :PIXELS].repeat(self.rows // len(images), self.width // PIXELS)
 
 
 class Elementwise(nn.Module):
@@ -110,17 +115,12 @@ class Elementwise(nn.Module):
         return x + y.mean()
 
 
-def network(layers: int, *first: nn.Module) -> nn.Sequential:
-    edge = matmul_edge()
-    hidden = [layer for _ in range(layers) for layer in (nn.Linear(edge, edge), nn.ReLU())]
-    return nn.Sequential(Crops(), *first, *hidden, nn.Linear(edge, 10))
+def network(layers: int, rows: int, width: int, elements: int, times: int) -> nn.Sequential:
+    hidden = [layer for _ in range(layers) for layer in (nn.Linear(width, width), nn.ReLU())]
+    return nn.Sequential(Crops(rows, width), Elementwise(elements, times), *hidden, nn.Linear(width, 10))
 
 
-def tiny_network(layers: int) -> nn.Sequential:
-    hidden = [layer for _ in range(layers) for layer in (nn.Linear(TINY_WIDTH, TINY_WIDTH), nn.Tanh())]
-    return nn.Sequential(nn.Linear(PIXELS, TINY_WIDTH), *hidden, nn.Linear(TINY_WIDTH, 10))
-
-
+@functools.cache
 def elements_of(seconds: float) -> int:
     """How many values keep this GPU busy for so long with one operation on each."""
     elements = 2**18
@@ -129,65 +129,66 @@ def elements_of(seconds: float) -> int:
     return elements
 
 
-def reading(train: Stage, bookkeeping: Callable[[], None]) -> Callable[..., None]:
-    """A stage after which the host reads the loss and writes it down before it goes on."""
+def one_after_another(trains: list[Training], reads: list[bool], bookkeeping: Callable[[], None]) -> Work:
+    """Train all networks on a batch. After some of them the host reads the loss, and writes it down."""
 
-    def stage(images: torch.Tensor, labels: torch.Tensor) -> None:
-        if train(images, labels).item() >= 0:
-            bookkeeping()
+    def work(images: torch.Tensor, labels: torch.Tensor) -> None:
+        for train, is_read in zip(trains, reads, strict=True):
+            loss = train(images, labels)
+            if is_read and loss.item() >= 0:
+                bookkeeping()
 
-    return stage
+    return work
 
 
-def at_once() -> None:
-    """What waiting for nothing is. Not sleep(0): that gives the processor away."""
+def pausing(seconds: float) -> Callable[[], None]:
+    """A function that waits for so long, or goes on at once. Not sleep(0): that gives the processor away."""
+
+    def pause() -> None:
+        if seconds:
+            wait(seconds)
+
+    return pause
 
 
 def kind_of(seed: int) -> str:
     return random.Random(seed).choice(KINDS)
 
 
+def networks(kind: str, draw: random.Random) -> list[nn.Sequential]:
+    """The networks of a loop. All are made of the same layers; what limits the loop decides how many, and how large."""
+    if kind == "launch":
+        layers, times = draw.randrange(*TINY_LAYERS), draw.randrange(*FEW_TIMES)
+        return [network(layers, TINY_ROWS, PIXELS, PIXELS, times) for _ in range(PARTS)]
+    edge, layers = matmul_edge(), PRODUCT_LAYERS[kind]
+    if kind == "memory":
+        elements = elements_of(ELEMENTWISE_AT_LEAST_S)
+        return [network(layers, edge, edge, elements, draw.randrange(*MANY_TIMES)) for _ in range(PARTS)]
+    return [network(layers, edge, edge, PIXELS, draw.randrange(*FEW_TIMES)) for _ in range(PARTS)]
+
+
 def build(seed: int) -> Loop:
     """A loop; the seed decides what limits it."""
     draw = random.Random(seed)
     kind = draw.choice(KINDS)
-    rows = TINY_ROWS if kind == "launch" else 4
     generator = torch.Generator().manual_seed(seed)
-    images = torch.randn(rows, PIXELS, generator=generator)
-    # The networks train on more rows than they are given labels for; a tiny one takes what there is.
-    labels = torch.randint(0, 10, (rows if kind == "launch" else matmul_edge(),), generator=generator)
-
-    def seconds(stage: Callable[..., object]) -> float:
-        on_gpu = images.to("cuda"), labels.to("cuda")
-        return gpu_seconds(lambda: stage(*on_gpu), runs=2)
-
-    stages: list[Callable[..., object]]
-    read: Callable[[], None] = at_once
-    if kind == "launch":
-        stages = [training(tiny_network(draw.randrange(*TINY_LAYERS)))]
-    elif kind == "sync":
-        trains = [training(network(STAGE_LAYERS)) for _ in range(STAGES)]
-        bookkeeping = waiting(seconds(trains[0]) * draw.uniform(*BOOKKEEPING))
-        stages = [reading(train, bookkeeping) for train in trains]
-    else:
-        first = (
-            [Elementwise(elements_of(ELEMENTWISE_AT_LEAST_S), draw.randrange(*ELEMENTWISE))] if kind == "memory" else []
-        )
-        train = training(network(draw.randrange(*PRODUCT_LAYERS[kind]), *first))
-        stages = [reading(train, at_once) if kind == "compute" else train]
-        if kind == "input":
-            read = waiting(seconds(train) * draw.uniform(*WAITS))
-        if kind == "copies":
-            copy_s = gpu_seconds(lambda: labels.new_empty(2**17).to("cuda"), runs=2)  # 1 MiB
-            columns = int(seconds(train) * draw.uniform(*WAITS) / copy_s * 2**18 / rows)
-            images = torch.randn(rows, 1, generator=generator).repeat(1, columns)
-    batches = Batches(images, labels, at_once)
-    loop = Loop(DataLoader(batches, batch_size=None), stages)
+    images = torch.randn(IMAGES, 1, generator=generator).repeat(1, draw.randrange(*COLUMNS))
+    labels = torch.randint(0, 10, (matmul_edge(),), generator=generator)
+    trains = [training(model) for model in networks(kind, draw)]
+    on_gpu = images.to("cuda"), labels.to("cuda")
+    train_s = [gpu_seconds(lambda train=train: train(*on_gpu), runs=2) for train in trains]  # type: ignore[misc]
+    reads = {"sync": [True] * PARTS, "compute": [False, False, True]}.get(kind, [False] * PARTS)
+    bookkeeping_s = train_s[0] * draw.uniform(*BOOKKEEPING) if kind == "sync" else 0.0
+    waits_s = sum(train_s) * draw.uniform(*WAITS)
+    if kind == "copies":
+        copy_s = gpu_seconds(lambda: labels.new_empty(2**17).to("cuda"), runs=2)  # 1 MiB
+        images = images[:, :1].repeat(1, int(waits_s / copy_s * 2**18 / IMAGES))
+    batches = Batches(images, labels, pausing(0.0))
+    loop = Loop(DataLoader(batches, batch_size=None), one_after_another(trains, reads, pausing(bookkeeping_s)))
     next(loop.batches())  # what is done only once, by libraries and by the loader
-    for stage in stages:
-        stage(images.to("cuda"), labels.to("cuda"))
+    one_after_another(trains, reads, pausing(0.0))(*on_gpu)
     torch.cuda.synchronize()
-    batches.read = read
+    batches.read = pausing(waits_s if kind == "input" else 0.0)
     return loop
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from torch import nn
 
 import lab.gpu
 from lab import observe
+from lab.workloads.labelled_step import weight_of
 
 WIDTH, CLASSES = 256, 10
 STEPS, IMAGES = (4, 7), (14, 21)
@@ -19,6 +21,19 @@ LOG_S = (0.004, 0.006)  # one call of log() waits so long for a disk, however ma
 Batch = tuple[torch.Tensor, torch.Tensor]
 Log = Callable[[float | Iterable[float]], None]
 Loop = Callable[[nn.Module, torch.optim.Optimizer, list[Batch], Log], Iterable[Any]]
+
+
+@dataclass
+class Run:
+    """What is known of one run of a loop."""
+
+    begin: torch.cuda.Event
+    end: torch.cuda.Event
+    losses: list[float | None]
+    changes: list[torch.Tensor]  # of the weights
+
+
+runs: list[Run] = []  # in this process, for finish()
 
 
 class Job:
@@ -40,9 +55,8 @@ class Job:
         ]
         self._weights = [parameter.detach().clone() for parameter in self._model.parameters()]
         self._log_s = log_s
-        self._model.register_forward_hook(lambda *_: observe.record("workload", phase="forward"))
-        self.timed: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
-        self.losses: list[list[float | None]] = []
+        # Of the first layer: also of a model that is called as model.forward(images), or layer by layer.
+        self._model[0].register_forward_hook(lambda *_: observe.record("workload", phase="forward"))
 
     def run(self, loop: Loop) -> list[float | None]:
         """Run a loop from the first weights on, return its losses."""
@@ -57,9 +71,10 @@ class Job:
         losses = list(loop(self._model, optimizer, list(self._batches), self._log))
         end.record()
         observe.record("workload", phase="ran")
-        self.timed.append((begin, end))
-        self.losses.append([float(loss) if isinstance(loss, (int, float, torch.Tensor)) else None for loss in losses])
-        return self.losses[-1]
+        numbers = [float(loss) if isinstance(loss, (int, float, torch.Tensor)) else None for loss in losses]
+        pairs = zip(self._model.parameters(), self._weights, strict=True)
+        runs.append(Run(begin, end, numbers, [parameter.detach() - weights for parameter, weights in pairs]))
+        return numbers
 
     def _log(self, values: float | Iterable[float]) -> None:
         numbers = [float(value) for value in (values if isinstance(values, Iterable) else [values])]
@@ -81,33 +96,26 @@ def one_by_one(model: nn.Module, optimizer: torch.optim.Optimizer, batches: list
     return losses
 
 
-jobs: list[Job] = []  # in this process, for finish()
-
-
 def build(seed: int) -> Job:
     """A job whose loop has run once, so that what libraries do only once is done."""
     job = Job(seed)
     job.run(one_by_one)
     torch.cuda.synchronize()
-    job.timed.clear()
-    job.losses.clear()
-    jobs.append(job)
+    runs.clear()
     return job
 
 
 def finish(returned: object, seed: int) -> list[dict[str, object]]:
-    """For each run, how long it took until the GPU was done, and its losses."""
+    """For each run, how long it took until the GPU was done, its losses, and the change of its weights."""
     torch.cuda.synchronize()
-    job = jobs.pop()
     return [
-        {"run_s": begin.elapsed_time(end) / 1000, "losses": losses}
-        for (begin, end), losses in zip(job.timed, job.losses, strict=True)
+        {"run_s": run.begin.elapsed_time(run.end) / 1000, "losses": run.losses, "change": weight_of(run.changes)}
+        for run in runs
     ]
 
 
 def expect(seed: int) -> dict[str, object]:
-    """The losses, the number of images in a batch, and how long the loop takes as it is."""
+    """The same for the loop as it is, with the number of images in a batch."""
     job = build(seed)
-    losses = job.run(one_by_one)
-    ran = finish(None, seed)
-    return {"losses": losses, "images": len(job._batches[0][0]), "run_s": ran[0]["run_s"]}
+    job.run(one_by_one)
+    return {**finish(None, seed)[0], "images": len(job._batches[0][0])}

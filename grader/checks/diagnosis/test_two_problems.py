@@ -21,6 +21,7 @@ class Run:
     run_s: float
     at_most_s: float  # from the end of the run before to the beginning of the next one
     losses: list
+    change: float  # of the weights, as one number
 
     @property
     def problems(self) -> tuple[bool, bool]:
@@ -68,6 +69,7 @@ def runs(seen, plain) -> list[Run]:
                 run_s=told["run_s"],
                 at_most_s=next_s - before_s,
                 losses=told["losses"],
+                change=told["change"],
             )
         )
     return runs
@@ -97,6 +99,10 @@ def check_fixed(runs: list[Run], plain: dict) -> None:
         at = right.index(False) if False in right else 0
         reported = run.losses[at] if type(run.losses[at]) is float else float("nan")
         assert all(right), mistake("results_not_the_same", step=at + 1, reported=reported, expected=expected[at])
+        assert run.calls >= 1, f"A loop called the model {run.calls:.1f} times per step. Train on every batch."
+        assert run.change == approx(plain["change"], rel=0.01), (
+            "In one of your runs the weights don't change as in the loop as it is. Train in each of them."
+        )
     last = runs[-1]
     assert last.problems == (False, False), mistake("problem_left", calls=last.calls, reads=last.reads)
     speedup = plain["run_s"] / last.run_s

@@ -282,6 +282,14 @@ def test_a_loop_without_its_two_problems_is_far_faster_and_trains_the_same(
             assert seen["plain"]["run_s"] > 3 * ran["run_s"]
 
 
+def test_a_second_half_measures_what_the_first_one_expects(measured: dict[str, list[dict[str, Any]]]) -> None:
+    for seen in measured["compute_bound"]:
+        assert seen["halved"]["moved"] == pytest.approx(seen["plain"]["moved"], rel=0.1)
+    for seen in measured["two_problems"]:
+        for ran in seen["ran"]:
+            assert ran["change"] == pytest.approx(seen["plain"]["change"], rel=0.001)
+
+
 def test_an_unknown_workload_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UnknownWorkload, match="queued_matmuls"):
         build("no_such_workload", seed=1)

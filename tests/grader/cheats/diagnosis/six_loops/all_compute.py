@@ -1,0 +1,3 @@
+def bottleneck(train):
+    train()
+    return "compute"
