@@ -15,6 +15,9 @@ from lab.workloads.sizing import gpu_seconds, matmul_edge
 NAMES = ("embed", "gate", "mix", "expand", "project")
 
 
+RUNS = 8  # the shortest counts: what holds up one call of a hundred would count a hundred times
+
+
 @dataclass(frozen=True)
 class Part:
     """A layer's sizes, in quarters of an edge, and how often a forward pass calls it."""
@@ -94,7 +97,7 @@ def expect(seed: int) -> list[dict[str, object]]:
         for name, part, calls in plan_of(seed):
             layer = network.get_submodule(name)
             given = network.batch[: part.rows * quarter, : part.width * quarter]
-            one_s = gpu_seconds(lambda layer=layer, given=given: layer(given), runs=2)  # type: ignore[misc]
+            one_s = gpu_seconds(lambda layer=layer, given=given: layer(given), runs=RUNS)  # type: ignore[misc]
             weights = sum(parameter.numel() for parameter in layer.parameters())
             told.append({"name": name, "calls": calls, "gpu_ms": 1000 * one_s * calls, "weights": weights})
     return told

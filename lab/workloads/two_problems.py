@@ -108,6 +108,7 @@ def build(seed: int) -> Job:
 def finish(returned: object, seed: int) -> list[dict[str, object]]:
     """For each run, how long it took until the GPU was done, its losses, and the change of its weights."""
     torch.cuda.synchronize()
+    observe.record("workload", phase="finished")
     return [
         {"run_s": run.begin.elapsed_time(run.end) / 1000, "losses": run.losses, "change": weight_of(run.changes)}
         for run in runs

@@ -47,7 +47,7 @@ def runs(seen, plain) -> list[Run]:
     begun = seen.events("workload", phase="run")
     begins = [[event for event in begun if event["n"] < end["n"]][-1] for end in ends]  # a loop may have failed
     steps = len(plain["losses"])
-    nexts = [*(event["at_s"] for event in begins[1:]), float("inf")]
+    nexts = [event["at_s"] for event in (*begins[1:], *seen.events("workload", phase="finished"))]
     befores = [0.0, *(event["at_s"] for event in ends[:-1])]
     recording = [
         (start["n"], stop["n"])
