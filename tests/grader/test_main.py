@@ -57,6 +57,7 @@ def test_verdicts_are_printed_as_json(answers: Path, capsys: pytest.CaptureFixtu
         "duration_s",
         "source_sha256",
         "version",
+        "program_s",
     ]
     assert list(verdicts[0]["checks"][0]) == ["name", "passed", "points", "max_points", "message", "mistake"]
 
