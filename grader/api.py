@@ -10,7 +10,7 @@ import msgspec
 from grader.mistakes import Mistake, mistake
 from grader.verdict import Gpu, Status
 
-__all__ = ["Mistake", "Seen", "SubmissionFailed", "Workload", "approx", "mistake", "named", "workload"]
+__all__ = ["Mistake", "Seen", "SubmissionFailed", "Workload", "approx", "mistake", "named", "other_unit", "workload"]
 
 
 class SubmissionFailed(Exception):
@@ -57,6 +57,14 @@ class Seen(msgspec.Struct, frozen=True):
     def clocks(self) -> set[str]:
         """The clocks that the submission read itself, seconds and nanoseconds as one."""
         return {event["call"].removesuffix("_ns") for event in self.events("clock_read")}
+
+
+def other_unit(reported: float, expected_s: float) -> str | None:
+    """The unit that a reported number seems to have where it should be so many seconds; None if it may be seconds."""
+    for factor, unit in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
+        if 0.5 < reported / (factor * expected_s) < 2:
+            return unit
+    return None
 
 
 def named(value: Any) -> str:

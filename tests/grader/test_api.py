@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader import mistakes
-from grader.api import Mistake, Seen, approx, mistake, named
+from grader.api import Mistake, Seen, approx, mistake, named, other_unit
 from grader.errors import CheckFault
 from grader.verdict import Gpu
 
@@ -124,3 +124,19 @@ def test_the_mistakes_of_the_course_can_be_read() -> None:
 )
 def test_a_value_of_the_wrong_type_is_named(value: object, name: str) -> None:
     assert named(value) == name
+
+
+@pytest.mark.parametrize(
+    ("reported", "unit"),
+    [
+        (0.05, None),
+        (0.5, None),
+        (50, "milliseconds"),
+        (5e4, "microseconds"),
+        (5e7, "nanoseconds"),
+        (0, None),
+        (-50, None),
+    ],
+)
+def test_the_unit_of_a_number_that_should_be_seconds_is_recognised(reported: float, unit: str | None) -> None:
+    assert other_unit(reported, expected_s=0.05) == unit

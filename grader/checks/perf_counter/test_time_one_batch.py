@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from grader.api import Seen, approx, mistake, named, workload
+from grader.api import Seen, approx, mistake, named, other_unit, workload
 
 # For the mean of several calls: the other parts take at least 1.3 times as long as training.
 LEAST, MOST = 0.7, 1.6
@@ -54,10 +54,8 @@ def number(train_s: float, seen: Seen) -> float:
         "reading_for_duration", reported=float(value)
     )
     assert value > 0 or not readings_s, mistake("readings_subtracted_backwards", reported_ms=value * 1000)
-    for factor, unit in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
-        assert not 0.5 < value / (factor * train_s) < 2, mistake(
-            "other_unit_than_seconds", reported=float(value), unit=unit, expected=train_s
-        )
+    unit = other_unit(value, train_s)
+    assert unit is None, mistake("other_unit_than_seconds", reported=float(value), unit=unit, expected=train_s)
     return value
 
 

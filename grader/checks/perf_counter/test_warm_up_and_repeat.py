@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grader.api import Seen, approx, mistake, named, workload
+from grader.api import Seen, approx, mistake, named, other_unit, workload
 
 FEWEST = 5
 KEYS = ["first_s", "median_s", "spread_s"]
@@ -126,10 +126,8 @@ def number(seen: Seen, key: str, calls_s: list[float]) -> float:
     assert type(value) in (int, float), f'Under "{key}" is {named(value)}, not a number of seconds.'
     first = seen.value.get("first_s")
     if calls_s and isinstance(first, int | float):
-        for factor, unit in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
-            assert not 0.5 < first / (factor * calls_s[0]) < 2, mistake(
-                "other_unit_than_seconds", reported=float(first), unit=unit, expected=calls_s[0]
-            )
+        unit = other_unit(first, calls_s[0])
+        assert unit is None, mistake("other_unit_than_seconds", reported=float(first), unit=unit, expected=calls_s[0])
     return value
 
 
