@@ -1,0 +1,1 @@
+"""Grading many submissions: what was handed in, what came of it, and what that is worth."""
