@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]
+from typing import Any
 
 from course import folders
+from grader import lesson_files
+from grader.lesson_files import KINDS, Section, StepKind, Text
 
-StepKind = Literal["card", "exercise", "quiz", "recap"]
-KINDS: tuple[StepKind, ...] = ("card", "exercise", "quiz", "recap")
-
-_SECTION = re.compile(r"^## +(?P<title>.+?) *\{#(?P<name>[\w-]+)\} *$")
-_FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})(?P<info>[^`]*)$")
-_HINT = re.compile(r"^### +Hint\b.*$")
 _PREDICT = re.compile(r"^```predict\n(?P<body>.*?)^```$\n?", re.MULTILINE | re.DOTALL)
 _RUNNABLE = re.compile(r"^```python run$", re.MULTILINE)
 _CHOICE = re.compile(r"^- \[([ x])\] +", re.MULTILINE)
 MOST_CHOICES = 4
-_FOLDER = re.compile(r"^(?P<number>\d+)_(?P<lesson>[a-z][a-z0-9_]*)$")
 
 
 class CatalogError(Exception):
@@ -134,48 +123,59 @@ class Catalog:
 
 def load(folder: Path = folders.LESSONS, language: str = "en") -> Catalog:
     """Read all lessons under `folder`."""
-    found = sorted((int(match["number"]), match["lesson"], path) for match, path in _lesson_folders(folder))
+    found = sorted((*number_and_id, path) for number_and_id, path in _lesson_folders(folder))
     if not found:
         raise CatalogError(f"No lessons in {folder}: the installation is incomplete. Install profile-first again.")
     return Catalog(tuple(_read_lesson(path, number, lesson, language) for number, lesson, path in found))
 
 
-def _lesson_folders(folder: Path) -> Iterator[tuple[re.Match[str], Path]]:
+def _lesson_folders(folder: Path) -> Iterator[tuple[tuple[int, str], Path]]:
     for path in folder.iterdir() if folder.is_dir() else ():
-        match = _FOLDER.match(path.name)
-        if match and path.is_dir():
-            yield match, path
+        number_and_id = lesson_files.number_and_id(path)
+        if number_and_id is not None and path.is_dir():
+            yield number_and_id, path
 
 
 def _read_lesson(folder: Path, number: int, lesson_id: str, language: str) -> Lesson:
     order_file, text_file = folder / "lesson.toml", folder / f"{language}.md"
     try:
-        order = tomllib.loads(order_file.read_text("utf-8"))
-        text = text_file.read_text("utf-8")
+        order = lesson_files.read_order(order_file)
+        text = lesson_files.split(text_file.read_text("utf-8"))
     except OSError as error:
         raise CatalogError(
             f"{error.filename}: {error.strerror}. A lesson needs lesson.toml and {language}.md."
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise CatalogError(f"{folder}: {error}") from error
-    title, promise, sections = _split(text, text_file)
+    sections = _by_name(text, text_file)
     steps = tuple(_step(entry, lesson_id, sections, order_file, text_file) for entry in order.get("steps", ()))
     if not steps:
         raise CatalogError(f"{order_file}: no [[steps]]. List the lesson's steps in order.")
-    return Lesson(lesson_id, number, title, promise, int(order.get("minutes", 0)), steps)
+    return Lesson(lesson_id, number, text.title, text.opening, int(order.get("minutes", 0)), steps)
+
+
+def _by_name(text: Text, text_file: Path) -> dict[str, Section]:
+    if not text.title:
+        raise CatalogError(f"{text_file}: the first line should be '# Title of the lesson'.")
+    sections: dict[str, Section] = {}
+    for section in text.sections:
+        if section.name in sections:
+            raise CatalogError(f"{text_file}: two sections are called {{#{section.name}}}. Rename one.")
+        sections[section.name] = section
+    return sections
 
 
 def _step(
-    entry: dict[str, Any], lesson_id: str, sections: dict[str, tuple[str, str]], order_file: Path, text_file: Path
+    entry: dict[str, Any], lesson_id: str, sections: dict[str, Section], order_file: Path, text_file: Path
 ) -> Step:
-    kinds = [kind for kind in KINDS if kind in entry]
-    if len(kinds) != 1:
+    kind_and_name = lesson_files.kind_and_name(entry)
+    if kind_and_name is None:
         raise CatalogError(f"{order_file}: a step has exactly one of {', '.join(KINDS)}; this one is {entry!r}.")
-    kind, name = kinds[0], entry[kinds[0]]
+    kind, name = kind_and_name
     if name not in sections:
         raise CatalogError(f"{text_file}: no section '## … {{#{name}}}' for the step {name!r} of {order_file.name}.")
-    title, body = sections[name]
-    brief, *hints = _split_hints(body) if kind == "exercise" else [body]
+    section = sections[name]
+    brief, hints = section.split_hints() if kind == "exercise" else (section.body, ())
     why = str(entry.get("why", ""))
     if why and why not in sections:
         raise CatalogError(f"{order_file}: {name!r} has why = {why!r}, but {text_file.name} has no such card.")
@@ -185,7 +185,7 @@ def _step(
         brief = (brief[: fenced.start()] + brief[fenced.end() :]).strip()
         if not _RUNNABLE.search(brief):
             raise CatalogError(f"{text_file}: {{#{name}}} has a prediction but no ```python run. Add the program.")
-    return Step(kind, lesson_id, name, title, brief, int(entry.get("points", 0)), tuple(hints), why, prediction)
+    return Step(kind, lesson_id, name, section.title, brief, int(entry.get("points", 0)), hints, why, prediction)
 
 
 def _prediction(body: str, here: str) -> Prediction:
@@ -204,53 +204,3 @@ def _prediction(body: str, here: str) -> Prediction:
     right = marks.index("x") if "x" in marks else None
     question, why, *choices = (" ".join(text.split()) for text in (question, why, *texts))
     return Prediction(question, tuple(choices), right, why)
-
-
-def _outside_code(text: str) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it is prose (True) or part of a fenced block (False)."""
-    fence = ""
-    for line in text.splitlines():
-        match = _FENCE.match(line)
-        if fence:
-            yield line, False
-            if match and match["mark"].startswith(fence) and not match["info"].strip():
-                fence = ""
-        elif match:
-            fence = match["mark"]
-            yield line, False
-        else:
-            yield line, True
-
-
-def _split(text: str, text_file: Path) -> tuple[str, str, dict[str, tuple[str, str]]]:
-    """A lesson's title, its promise, and its sections by name as (title, body)."""
-    title, opening, sections = "", list[str](), dict[str, tuple[str, list[str]]]()
-    name: str | None = None
-    for line, is_prose in _outside_code(text):
-        match = _SECTION.match(line) if is_prose else None
-        if match:
-            name = match["name"]
-            if name in sections:
-                raise CatalogError(f"{text_file}: two sections are called {{#{name}}}. Rename one.")
-            sections[name] = (match["title"], [])
-        elif name is not None:
-            sections[name][1].append(line)
-        elif line.startswith("# ") and not title:
-            title = line[2:].strip()
-        else:
-            opening.append(line)
-    if not title:
-        raise CatalogError(f"{text_file}: the first line should be '# Title of the lesson'.")
-    promise = " ".join("\n".join(opening).split())
-    return title, promise, {key: (head, "\n".join(body).strip()) for key, (head, body) in sections.items()}
-
-
-def _split_hints(body: str) -> list[str]:
-    """The brief, then each hint."""
-    parts: list[list[str]] = [[]]
-    for line, is_prose in _outside_code(body):
-        if is_prose and _HINT.match(line):
-            parts.append([])
-        else:
-            parts[-1].append(line)
-    return ["\n".join(part).strip() for part in parts]

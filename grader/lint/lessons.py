@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import CheckFault
+from grader.lesson_files import KINDS, kind_and_name, number_and_id, outside_code, read_order, split, unclosed_fence
 from grader.lint.checks import points_of
 from grader.lint.files import LANGUAGES
+from grader.lint.height import BRIEF_LINES, CARD_LINES, height
 from grader.lint.places import Course
+from grader.percent import split as split_cells
 from grader.quiz import read_answers
-from grader.toml import read_toml
 
-KINDS = ("card", "exercise", "quiz", "recap")
 KEYS = (*KINDS, "why", "points")
 FEWEST_HINTS = 3
-_FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*\s*?$", re.MULTILINE | re.DOTALL)
-_SECTION = re.compile(r"^## +.+? *\{#(?P<id>[\w-]+)\} *$", re.MULTILINE)
-_HINT = re.compile(r"^### +Hint\b.*$", re.MULTILINE)
+MOST_LINES = {"card": CARD_LINES, "recap": CARD_LINES, "exercise": BRIEF_LINES}
+_PREDICT = re.compile(r"^```predict\n.*?^```\n+", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,14 @@ class Lesson:
     steps: tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True)
-class Section:
-    """What a lesson's text says of one step."""
-
-    brief: str
-    hints: tuple[str, ...]
-
-
 def complaints(course: Course) -> Iterator[str]:
     lessons: list[Lesson] = []
     for folder in sorted(path for path in course.lessons.glob("*") if path.is_dir() and "__" not in path.name):
-        match = re.fullmatch(r"(\d+)_([a-z][a-z0-9_]*)", folder.name)
-        if match is None:
+        named = number_and_id(folder)
+        if named is None:
             yield f"{course.name(folder)}: isn't the name of a lesson. Call the folder <number>_<lesson>."
             continue
-        read = _read(course, folder, int(match[1]), match[2])
+        read = _read(course, folder, *named)
         if isinstance(read, str):
             yield read
         else:
@@ -58,6 +50,9 @@ def complaints(course: Course) -> Iterator[str]:
         same = [each for each in lessons if lesson.number == each.number or lesson.id == each.id]
         if same[0] is not lesson:
             yield f"{course.name(lesson.folder)}: has the number or the name of {same[0].folder.name}. Rename one."
+    numbers = {lesson.number for lesson in lessons}
+    for number in sorted(set(range(1, max(numbers, default=0))) - numbers):
+        yield f"{course.name(course.lessons)}: there is no lesson {number}. Number the folders from 1 without a gap."
     listed = {
         f"{lesson.id}/{name}"
         for lesson in lessons
@@ -75,10 +70,10 @@ def cards(course: Course) -> set[str]:
     """The ids of all cards, `<lesson>/<card>`."""
     found = set()
     for folder in course.lessons.glob("*_*"):
-        number, _, lesson = folder.name.partition("_")
-        read = _read(course, folder, 0, lesson) if number.isdecimal() else ""
+        named = number_and_id(folder)
+        read = _read(course, folder, *named) if named is not None else ""
         if isinstance(read, Lesson):
-            found |= {f"{lesson}/{step['card']}" for step in read.steps if isinstance(step.get("card"), str)}
+            found |= {f"{read.id}/{step['card']}" for step in read.steps if isinstance(step.get("card"), str)}
     return found
 
 
@@ -90,7 +85,7 @@ def _folder_of(course: Course, lesson: str) -> str:
 def _read(course: Course, folder: Path, number: int, lesson: str) -> Lesson | str:
     order = folder / "lesson.toml"
     try:
-        steps = read_toml(order.read_text(encoding="utf-8"), dict[str, Any]).get("steps")
+        steps = read_order(order).get("steps")
     except (OSError, ValueError) as error:
         return f"{course.name(order)}: can't be read: {getattr(error, 'strerror', None) or error}. Correct it."
     if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
@@ -99,8 +94,7 @@ def _read(course: Course, folder: Path, number: int, lesson: str) -> Lesson | st
 
 
 def _kind_and_name(step: dict[str, Any]) -> tuple[str, str]:
-    kinds = [kind for kind in KINDS if isinstance(step.get(kind), str)]
-    return (kinds[0], step[kinds[0]]) if len(kinds) == 1 else ("", "")
+    return kind_and_name(step) or ("", "")
 
 
 def _lesson(course: Course, lesson: Lesson) -> Iterator[str]:
@@ -156,40 +150,57 @@ def _text(course: Course, lesson: Lesson, file: Path, steps: list[tuple[str, str
     except UnicodeDecodeError as error:
         yield f"{place}: isn't UTF-8 ({error}). Save it as UTF-8."
         return
-    sections = _sections(text)
+    if begun := unclosed_fence(text):
+        yield f"{place}:{begun}: this block of code has no end, so all below is part of it. Close it with ```."
+        return
+    sections = split(text).sections
     names = [name for _, name in steps if name]
-    found = [name for name, _ in sections]
+    found = [section.name for section in sections]
     for name in sorted({name for name in found if found.count(name) > 1}):
         yield f"{place}: two sections are called {{#{name}}}. Rename one."
     for name in (name for name in names if name not in found):
         yield f"{place}: has no section for the step {name!r}. Write '## Title {{#{name}}}' and its text."
     for name in (name for name in found if name not in names):
         yield f"{place}: the section {{#{name}}} is no step. List it in lesson.toml, or remove it."
+    for line in (line for line, is_prose in outside_code(text) if is_prose and re.match(r"## ", line)):
+        if "{#" not in line:
+            yield f"{place}: the heading {line!r} has no name. Add {{#name}}, or use ### inside of a step."
     if set(names) == set(found) and names != found:
         yield f"{place}: the sections stand in another order than the steps of lesson.toml. Move them."
-    by_name = dict(sections)
+    by_name = {section.name: section for section in sections}
     for kind, name in steps:
         section = by_name.get(name)
         if section is None:
             continue
-        if not section.brief:
+        brief, hints = section.split_hints() if kind == "exercise" else (_PREDICT.sub("", section.body), ())
+        if not brief:
             yield f"{place}: the section {{#{name}}} is empty. Write its text."
-        if kind == "exercise" and len(section.hints) < FEWEST_HINTS:
-            yield (
-                f"{place}: {name!r} has {len(section.hints)} hints. Write {FEWEST_HINTS} or more '### Hint' sections, "
-                "from a nudge to nearly the answer."
-            )
-        if not all(section.hints):
-            yield f"{place}: {name!r} has an empty hint. Write it, or remove its heading."
+        lines, most = height(brief), MOST_LINES.get(kind)
+        if most is not None and lines > most:
+            yield f"{place}: {{#{name}}} takes {lines} lines on a terminal of 80x24. Cut it to {most}."
+        if kind == "exercise":
+            yield from _exercise(course, place, f"{lesson.id}/{name}", section.title, hints)
 
 
-def _sections(text: str) -> list[tuple[str, Section]]:
-    """The sections of a lesson's text; what looks like a heading inside of a fenced block is none."""
-    outside = _FENCED.sub(lambda fenced: re.sub(r"[^\n]", "x", fenced[0]), text)
-    heads = list(_SECTION.finditer(outside))
-    found = []
-    for head, following in zip(heads, [*heads[1:], None], strict=True):
-        body = outside[head.end() : following.start() if following else None]
-        brief, *hints = (part.strip() for part in _HINT.split(body))
-        found.append((head["id"], Section(brief, tuple(hints))))
-    return found
+def _exercise(course: Course, place: str, exercise: str, title: str, hints: tuple[str, ...]) -> Iterator[str]:
+    name = exercise.partition("/")[2]
+    if len(hints) < FEWEST_HINTS:
+        yield (
+            f"{place}: {name!r} has {len(hints)} hints. Write {FEWEST_HINTS} or more '### Hint' sections, "
+            "from a nudge to nearly the answer."
+        )
+    if not all(hints):
+        yield f"{place}: {name!r} has an empty hint. Write it, or remove its heading."
+    starter = course.starter(exercise)
+    if place.endswith("/en.md") and starter.is_file() and (own := _title_of(starter)) not in (None, title):
+        yield f"{place}: {name!r} is called {title!r} here and {own!r} in {course.name(starter)}. Call it the same."
+
+
+def _title_of(starter: Path) -> str | None:
+    """The title in the first cell of an exercise's file; whether there is one is for the rules about files."""
+    try:
+        cells = split_cells(starter.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        return None
+    first = cells[0].source.partition("\n")[0] if cells else ""
+    return first[2:].strip() if first.startswith("# ") else None

@@ -18,14 +18,21 @@ with contextlib.redirect_stdout(io.StringIO()):
         {does}
     except SystemExit:
         pass
-print(json.dumps(sorted(name for name in sys.modules if "." not in name)))
+print(json.dumps(sorted(name for name in sys.modules if "." not in name or name.startswith("grader."))))
 """
+
+
+LESSONS_ARE_READ_BY = {"grader", "grader.lesson_files"}
 
 
 def loaded_by(does: str) -> set[str]:
     program = NAMES_LOADED.format(does=does)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return set(json.loads(done.stdout))
+
+
+def parts_of_the_grader(loaded: set[str]) -> set[str]:
+    return {name for name in loaded if name.partition(".")[0] == "grader"}
 
 
 @pytest.mark.parametrize(
@@ -52,13 +59,16 @@ def test_diagnose_reads_traces_without_torch(tmp_path: Path) -> None:
 
 
 def test_list_loads_nothing_slow_and_not_the_grader(home: Path) -> None:
-    assert not loaded_by("from course.cli import main; main(['list'])") & (SLOW | {"grader", "msgspec", "lab"})
+    loaded = loaded_by("from course.cli import main; main(['list'])")
+    assert not loaded & (SLOW | {"msgspec", "lab"})
+    assert parts_of_the_grader(loaded) == LESSONS_ARE_READ_BY
 
 
 def test_the_app_loads_neither_torch_nor_the_editors_grammar_nor_the_grader(home: Path) -> None:
     loaded = loaded_by("import course.app.app, course.app.screens.home, course.app.screens.lesson, course.app.grading")
     assert "textual" in loaded
-    assert not loaded & {"torch", "numpy", "pytest", "tree_sitter", "tree_sitter_python", "pygments", "grader"}
+    assert not loaded & {"torch", "numpy", "pytest", "tree_sitter", "tree_sitter_python", "pygments", "msgspec"}
+    assert parts_of_the_grader(loaded) <= LESSONS_ARE_READ_BY
 
 
 def test_the_client_of_the_grader_loads_neither_torch_nor_pytest() -> None:

@@ -13,6 +13,7 @@ from course.app.app import CourseApp
 from course.app.screens.lesson import LessonScreen
 from course.progress import Progress
 from course.workspace import Workspace
+from grader.lint.height import BRIEF_LINES, CARD_LINES, TEXT_COLUMNS, height
 from grader.runner.protocol import Finished, Script
 from grader.runner.warm import WarmRunner
 
@@ -25,11 +26,7 @@ ROOT = Path(__file__).parents[2]
 LESSONS = sorted((ROOT / "course/lessons").glob("[0-9]_*"))
 ORDER = ["perf_counter", "synchronize", "torch_profiler", "key_averages", "profile_memory", "diagnosis"]
 
-TEXT_COLUMNS = 74  # an 80-column terminal less margins and scroll bar
 CODE_COLUMNS = 72
-CARD_LINES = 18  # 24 lines less header, the margin above, the title with the line below it, buttons and footer
-PANEL_LINES = 2  # a panel of code has a line above and one below
-BRIEF_LINES = 12  # an exercise shares the screen with the editor
 FENCES = {"python run", "python", "text", "predict"}
 
 
@@ -87,35 +84,6 @@ def sections(folder: Path) -> list[Section]:
 
 def fences(text: str) -> list[Fence]:
     return [Fence(*found) for found in re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S)]
-
-
-def blocks(markdown: str) -> list[list[str]]:
-    """The paragraphs, lists, tables and fenced blocks, each as its lines."""
-    found: list[list[str]] = [[]]
-    fenced = False
-    for line in markdown.strip().splitlines():
-        if not line and not fenced:
-            found.append([])
-        else:
-            found[-1].append(line)
-        fenced ^= line.startswith("```")
-    return [block for block in found if block]
-
-
-def block_height(lines: list[str]) -> int:
-    if lines[0].startswith("```"):
-        return len(lines) - 2 + PANEL_LINES * lines[0].startswith("```python")
-    if lines[0].startswith("|"):
-        return len(lines)
-    items = re.split(r"\n(?=- |\d+\. )", "\n".join(lines))
-    return sum(len(textwrap.wrap(" ".join(item.split()), TEXT_COLUMNS)) for item in items)
-
-
-def height(markdown: str) -> int:
-    """Lines that a text takes at TEXT_COLUMNS, with one empty line between blocks; a panel's edge is gap enough."""
-    found = blocks(markdown)
-    gaps = sum(not any(block[0].startswith("```python") for block in pair) for pair in pairwise(found))
-    return sum(map(block_height, found)) + gaps
 
 
 def cards(kind: str) -> list[Any]:

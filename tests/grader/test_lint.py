@@ -318,3 +318,28 @@ def test_what_only_a_run_shows_is_found(
     (course / file).write_text(FILES[file].replace(old, new))
     found = ran(course, forking)
     assert [each for each in found if complaint in each], found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("### Hint\n```", "### Hint\n", "en.md:7: this block of code has no end, so all below is part of it."),
+        ("## Task {#task}", "## Exercise {#task}", "is called 'Exercise' here and 'Task' in exercises/lesson/task.py."),
+        ("Do it.", "Do it.\n\n" * 9, "{#task} takes 17 lines on a terminal of 80x24. Cut it to 14."),
+        ("Do it.", "Do it.\n\n## More", "the heading '## More' has no name. Add {#name}"),
+    ],
+)
+def test_a_text_that_reads_badly_is_named(old: str, new: str, complaint: str, course: Path) -> None:
+    text = course / TEXT
+    assert old in text.read_text()
+    text.write_text(text.read_text().replace(old, new, 1))
+    assert [each for each in complaints(course) if complaint in each] != []
+
+
+def test_a_gap_in_the_numbers_of_lessons_is_named(course: Path) -> None:
+    (course / "course/lessons/1_lesson").rename(course / "course/lessons/3_lesson")
+    numbered = [each for each in complaints(course) if "there is no lesson" in each]
+    assert [each.split(".")[0] for each in numbered] == [
+        "course/lessons: there is no lesson 1",
+        "course/lessons: there is no lesson 2",
+    ]

@@ -1,0 +1,41 @@
+"""How many lines a lesson's text takes on a small terminal, told without drawing it."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from itertools import pairwise
+
+TEXT_COLUMNS = 74  # an 80-column terminal less margins and scroll bar
+PANEL_LINES = 2  # a panel of code has a line above and one below
+CARD_LINES = 18  # 24 lines less header, the margin above, the title with the line below it, buttons and footer
+BRIEF_LINES = 14  # the same, less the two lines below an exercise's brief that say what to do
+
+
+def height(markdown: str) -> int:
+    """Lines that a text takes at TEXT_COLUMNS, with one empty line between blocks; a panel's edge is gap enough."""
+    found = _blocks(markdown)
+    gaps = sum(not any(block[0].startswith("```python") for block in pair) for pair in pairwise(found))
+    return sum(map(_block_height, found)) + gaps
+
+
+def _blocks(markdown: str) -> list[list[str]]:
+    """The paragraphs, lists, tables and fenced blocks, each as its lines."""
+    found: list[list[str]] = [[]]
+    fenced = False
+    for line in markdown.strip().splitlines():
+        if not line and not fenced:
+            found.append([])
+        else:
+            found[-1].append(line)
+        fenced ^= line.startswith("```")
+    return [block for block in found if block]
+
+
+def _block_height(lines: list[str]) -> int:
+    if lines[0].startswith("```"):
+        return len(lines) - 2 + PANEL_LINES * lines[0].startswith("```python")
+    if lines[0].startswith("|"):
+        return len(lines)
+    items = re.split(r"\n(?=- |\d+\. )", "\n".join(lines))
+    return sum(len(textwrap.wrap(" ".join(item.split()), TEXT_COLUMNS)) for item in items)
