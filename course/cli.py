@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from course import diagnose
+from course import diagnose, progress_command
 from course.names import WrongUsage
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("list", help="list the lessons, their exercises and what you have passed")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(do=_list, parser=command)
+
+    progress_command.add_command(commands)
 
     command = commands.add_parser("run", help="run a Python file with the GPU, real or simulated")
     command.add_argument("file", metavar="FILE", help="a Python file, e.g. your own train.py")

@@ -6,14 +6,15 @@ import contextlib
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from course import folders
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _SCHEMA = """
 CREATE TABLE attempts (
     id INTEGER PRIMARY KEY, exercise TEXT NOT NULL, at_s REAL NOT NULL, status TEXT NOT NULL,
@@ -27,9 +28,19 @@ CREATE TABLE seen (step TEXT PRIMARY KEY, at_s REAL NOT NULL);
 CREATE TABLE hints (exercise TEXT PRIMARY KEY, shown INTEGER NOT NULL);
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-_ADDED_IN_VERSION_2 = """
+_ADDED_IN_VERSION = {
+    2: """
 CREATE TABLE predictions (card TEXT PRIMARY KEY, choice INTEGER NOT NULL, came_true INTEGER, at_s REAL NOT NULL);
-"""
+""",
+    3: """
+CREATE TABLE bookmarks (step TEXT PRIMARY KEY, at_s REAL NOT NULL, kept INTEGER NOT NULL);
+CREATE TABLE solutions (exercise TEXT PRIMARY KEY, at_s REAL NOT NULL, passed INTEGER NOT NULL);
+CREATE TABLE spent (
+    machine TEXT NOT NULL, lesson TEXT NOT NULL, seconds_s REAL NOT NULL, PRIMARY KEY (machine, lesson));
+""",
+}
+REVEALED = "predicted "
+"""Before a card's id, the name of the setting that says that its explanation was read."""
 
 ExerciseStatus = Literal["new", "attempted", "passed"]
 
@@ -123,8 +134,13 @@ class Progress:
 
     def last_verdict(self, exercise: str) -> dict[str, Any] | None:
         """The newest verdict on an exercise."""
-        row = self._one("SELECT verdict FROM attempts WHERE exercise = ? ORDER BY id DESC LIMIT 1", exercise)
+        row = self._one("SELECT verdict FROM attempts WHERE exercise = ? ORDER BY at_s DESC, id DESC LIMIT 1", exercise)
         return json.loads(row[0]) if row else None
+
+    def verdicts(self) -> Iterator[dict[str, Any]]:
+        """Every verdict, the oldest first."""
+        for (verdict,) in self._database.execute("SELECT verdict FROM attempts ORDER BY at_s, id"):
+            yield json.loads(verdict)
 
     # Where the learner is
 
@@ -160,6 +176,48 @@ class Progress:
             caret.pane,
         )
 
+    def spend(self, lesson: str, seconds_s: float) -> None:
+        """Add time that was spent in a lesson."""
+        self._write(
+            "INSERT INTO spent VALUES (?, ?, ?) "
+            "ON CONFLICT (machine, lesson) DO UPDATE SET seconds_s = seconds_s + excluded.seconds_s",
+            self._machine(),
+            lesson,
+            seconds_s,
+        )
+
+    def spent_s(self) -> dict[str, float]:
+        """The seconds that were spent in each lesson, on all machines."""
+        return dict(self._database.execute("SELECT lesson, SUM(seconds_s) FROM spent GROUP BY 1").fetchall())
+
+    def _machine(self) -> str:
+        """What tells this progress file from those of other machines."""
+        if (known := self.setting("machine")) is not None:
+            return known
+        self._write("INSERT OR IGNORE INTO settings VALUES ('machine', ?)", uuid.uuid4().hex)
+        return self.setting("machine") or uuid.uuid4().hex
+
+    # Bookmarks and solutions
+
+    def bookmarks(self) -> list[str]:
+        """The ids of the steps that are marked, the newest mark last."""
+        return [row[0] for row in self._database.execute("SELECT step FROM bookmarks WHERE kept ORDER BY at_s, step")]
+
+    def toggle_bookmark(self, step: str) -> bool:
+        """Mark a step, or take its mark away; returns whether it is marked now."""
+        kept = step not in self.bookmarks()
+        # A mark that was taken away stays known, or another machine's older mark would bring it back.
+        self._write("INSERT OR REPLACE INTO bookmarks VALUES (?, ?, ?)", step, time.time(), kept)
+        return kept
+
+    def see_solution(self, exercise: str, *, passed: bool) -> None:
+        """The learner looks at a solution; what counts is the first time, and whether it was passed by then."""
+        self._write("INSERT OR IGNORE INTO solutions VALUES (?, ?, ?)", exercise, time.time(), passed)
+
+    def solutions_seen(self) -> dict[str, bool]:
+        """The exercises whose solution was looked at, and whether they were passed by then."""
+        return {row[0]: bool(row[1]) for row in self._database.execute("SELECT exercise, passed FROM solutions")}
+
     # Predictions, hints and settings
 
     def predict(self, card: str, choice: int, came_true: bool | None) -> None:
@@ -193,6 +251,25 @@ class Progress:
 
     def set(self, name: str, value: str) -> None:
         self._write("INSERT OR REPLACE INTO settings VALUES (?, ?)", name, value)
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The database as it is at one moment, whatever other processes write meanwhile."""
+        self._database.execute("BEGIN")
+        try:
+            yield self._database
+        finally:
+            self._database.rollback()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Everything that is written inside, or nothing of it."""
+        try:
+            self._database.execute("BEGIN IMMEDIATE")
+            with self._database:
+                yield self._database
+        except sqlite3.OperationalError as error:
+            raise ProgressError(f"{self.path} can't be written: {error}. Is the disk full?") from error
 
     def _write(self, statement: str, *values: object) -> None:
         try:
@@ -236,8 +313,8 @@ def _open(path: Path) -> sqlite3.Connection:
                 "or set PROFILE_FIRST_HOME to another folder."
             )
         if version < SCHEMA_VERSION:
-            added = (_SCHEMA if version == 0 else "") + _ADDED_IN_VERSION_2
-            for statement in filter(str.strip, added.split(";")):
+            added = [sql for since, sql in _ADDED_IN_VERSION.items() if version < since]
+            for statement in filter(str.strip, "".join([*([] if version else [_SCHEMA]), *added]).split(";")):
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         database.commit()

@@ -51,9 +51,16 @@ class Ink:
     def text(self, text: str) -> str:
         """Text without a colour of its own, with signs that the stream can take."""
         if self._plain:
-            text = text.translate(str.maketrans("✓✗◐○→│µ█…", "+x~o>|u#~"))
+            text = text.translate(str.maketrans("✓✗◐○→│µ█…“”", '+x~o>|u#~""'))
             text = text.encode("ascii", "replace").decode()
         return text
+
+    def bar(self, part: int, whole: int, cells: int) -> str:
+        """A bar of which as much is filled as the part is of the whole."""
+        filled = min(cells * part // max(whole, 1), cells) or int(part > 0)
+        if self._plain:
+            return f"[{'#' * filled}{'.' * (cells - filled)}]"
+        return f"{self._paint('━' * filled, '34')}{self._paint('─' * (cells - filled), '2')}"
 
     def _paint(self, text: str, code: str) -> str:
         if self._plain:

@@ -82,13 +82,24 @@ class Workspace:
         write_atomically(path, starter)
         return backup
 
-    def _back_up(self, exercise: str, text: str | bytes) -> Path:
-        lesson, _, name = exercise.partition("/")
-        folder = self.folder / lesson / "backups"
+    def keep_aside(self, step: str, suffix: str, text: str) -> Path | None:
+        """Put another version of a file among the backups, unless it is there already; returns where."""
+        folder, name = self._backups(step)
+        if any(path.read_bytes() == text.encode() for path in folder.glob(f"{name}.*{suffix}")):
+            return None
+        return self._back_up(step, text, suffix)
+
+    def _backups(self, step: str) -> tuple[Path, str]:
+        """The folder for the backups of a file, and what their names begin with."""
+        lesson, _, name = step.partition("/")
+        return self.folder / lesson / "backups", name
+
+    def _back_up(self, step: str, text: str | bytes, suffix: str = ".py") -> Path:
+        folder, name = self._backups(step)
         folder.mkdir(parents=True, exist_ok=True)
         number = 1
         while True:
-            path = folder / f"{name}.{number}.py"
+            path = folder / f"{name}.{number}{suffix}"
             try:
                 with path.open("xb") as file:
                     file.write(text if isinstance(text, bytes) else text.encode())

@@ -9,7 +9,7 @@ from itertools import pairwise
 TEXT_COLUMNS = 74  # an 80-column terminal less margins and scroll bar
 PANEL_LINES = 2  # a panel of code has a line above and one below
 CARD_LINES = 18  # 24 lines less header, the margin above, the title with the line below it, buttons and footer
-BRIEF_LINES = 14  # the same, less the two lines below an exercise's brief that say what to do
+BRIEF_LINES = 12  # the same, less the lines that stand below a brief: the points, the keys, the hint that is left
 
 
 def height(markdown: str) -> int:

@@ -104,16 +104,36 @@ def test_the_first_prediction_on_a_card_is_kept(kept: Progress) -> None:
     )
 
 
-def test_a_file_of_the_version_before_is_taken_over(home: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_file_of_a_version_before_is_taken_over(version: int, home: Path) -> None:
     with progress.at_home() as kept:
         kept.show_hints("perf_counter/a", 2)
         path = kept.path
     database = sqlite3.connect(path)
-    database.execute("DROP TABLE predictions")
-    database.execute("PRAGMA user_version = 1")
+    for table in ("bookmarks", "solutions", "spent", *(["predictions"] if version == 1 else [])):
+        database.execute(f"DROP TABLE {table}")
+    database.execute(f"PRAGMA user_version = {version}")
     database.commit()
     database.close()
     with progress.at_home() as kept:
         assert kept.hints_shown("perf_counter/a") == 2
         kept.predict("perf_counter/a", 1, True)
         assert kept.predictions() == (1, 1)
+        assert kept.toggle_bookmark("perf_counter/a")
+
+
+def test_a_bookmark_is_taken_away_by_the_second_time(kept: Progress) -> None:
+    assert [kept.toggle_bookmark(step) for step in ("a/b", "c/d", "a/b")] == [True, True, False]
+    assert kept.bookmarks() == ["c/d"]
+
+
+def test_the_first_look_at_a_solution_counts(kept: Progress) -> None:
+    kept.see_solution("a/b", passed=False)
+    kept.see_solution("a/b", passed=True)
+    assert kept.solutions_seen() == {"a/b": False}
+
+
+def test_time_adds_up_for_each_lesson(kept: Progress) -> None:
+    for lesson, seconds_s in (("one", 2.5), ("two", 1.0), ("one", 0.5)):
+        kept.spend(lesson, seconds_s)
+    assert kept.spent_s() == {"one": 3.0, "two": 1.0}

@@ -19,6 +19,7 @@ from course.app.widgets.job import JobPanel
 from course.app.widgets.prediction import PredictionPanel, outcome
 from course.app.widgets.prose import Prose
 from course.catalog import MOST_CHOICES
+from course.progress import REVEALED
 
 if TYPE_CHECKING:
     from course.catalog import Step
@@ -155,7 +156,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
     @property
     def _revealed(self) -> str:
         """The name under which is kept that the learner has made a prediction on this card."""
-        return f"predicted {self.step.id}"
+        return f"{REVEALED}{self.step.id}"
 
     def reveal(self) -> bool:
         """Show what was kept back; returns whether there was something."""
