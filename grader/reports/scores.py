@@ -1,0 +1,52 @@
+"""What several reports ask of a gradebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
+
+from grader.batch.records import Gradebook, Row, Score
+from grader.verdict import CheckResult, Verdict
+
+
+def scores_of(row: Row) -> Mapping[str, Score]:
+    return {score.exercise: score for score in row.scores}
+
+
+def has_points(score: Score) -> bool:
+    """Whether the points say anything: not where the grader failed, unless the instructor set them by hand."""
+    return score.status != "ungraded" or score.overridden is not None
+
+
+def verdict_of(score: Score) -> Verdict | None:
+    return score.counted.verdict if score.counted is not None else None
+
+
+def verdicts(gradebook: Gradebook) -> Iterator[tuple[Row, Score, Verdict]]:
+    """The verdicts that count."""
+    for row in gradebook.rows:
+        for score in row.scores:
+            verdict = verdict_of(score)
+            if verdict is not None:
+                yield row, score, verdict
+
+
+def is_quiz(exercise: str) -> bool:
+    return exercise.endswith("/quiz")
+
+
+def told_before(checks: list[CheckResult]) -> list[bool]:
+    """For each check, whether its message is that of a failed check above it."""
+    told: set[str] = set()
+    again = []
+    for check in checks:
+        known = not check.passed and check.message is not None and check.message in told
+        again.append(known)
+        if not check.passed and check.message:
+            told.add(check.message)
+    return again
+
+
+def moment(at_s: float) -> datetime:
+    """In UTC, so that a report doesn't depend on where it is made."""
+    return datetime.fromtimestamp(at_s, timezone.utc)
