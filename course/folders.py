@@ -7,6 +7,7 @@ from pathlib import Path
 
 COURSE = Path(__file__).resolve().parent
 LESSONS = COURSE / "lessons"
+GLOSSARY = COURSE / "glossary"
 EXERCISES = COURSE.parent / "exercises"
 
 

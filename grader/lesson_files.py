@@ -100,6 +100,17 @@ def split(text: str) -> Text:
     return Text(title, " ".join("\n".join(opening).split()), sections)
 
 
+def forms_of(title: str) -> tuple[str, ...]:
+    """The spellings of a term of the glossary, which its title gives with commas between."""
+    return tuple(form.strip() for form in title.split(","))
+
+
+def form_pattern(form: str) -> str:
+    """Where a spelling stands in a text: at the beginning of a word, whatever its ending and its line breaks."""
+    words = r"\s+".join(re.escape(word) for word in form.split())
+    return rf"(?<!\w){words}" if form[0].isalnum() else words
+
+
 def outside_code(text: str) -> Iterator[tuple[str, bool]]:
     """Each line, and whether it is prose (True) or part of a fenced block (False)."""
     fence = ""

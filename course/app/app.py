@@ -20,6 +20,7 @@ from textual.reactive import var
 from textual.screen import Screen
 from textual.worker import Worker
 
+from course.app.finding import Finding
 from course.app.screens.base import CourseScreen
 from course.app.themes import DARK, LIGHT, WITHOUT_COLOUR
 from course.progress import Progress
@@ -53,7 +54,7 @@ def _commands() -> type[Provider]:
     return CourseCommands
 
 
-class CourseApp(App[None]):
+class CourseApp(Finding):
     """Profile First in the terminal."""
 
     TITLE = "Profile First"
@@ -260,15 +261,15 @@ class CourseApp(App[None]):
         self.progress.set(AT_MAP, "yes")
         self._change_to(CourseRecapScreen())
 
-    def show_aside(self, card: str) -> None:
-        """Show a card on top of what is there; escape goes back."""
+    def show_aside(self, card: str, words: Sequence[str] = ()) -> None:
+        """Show a card on top of what is there, with these words marked; escape goes back."""
         from course.app.screens.lesson import AsideScreen
 
         step = self.catalog.step(card)
         if step is None:
             self.notify(f"There is no card {card}.", severity="warning", markup=False)
         else:
-            self.push_screen(AsideScreen(step))
+            self.push_screen(AsideScreen(step, words))
 
     def _change_to(self, screen: Screen[Any]) -> None:
         self._leave_screens()

@@ -60,6 +60,7 @@ def _strays(course: Course) -> Iterator[str]:
         course.solutions: (rf"__init__\.py|{_NAME}/(?:{_NAME}\.py|quiz\.{_LANGUAGE}\.toml)", "<lesson>/<exercise>.py"),
         course.checks: (rf"{_NAME}/test_{_NAME}\.py", "<lesson>/test_<exercise>.py"),
         course.lessons: (rf"\d+_{_NAME}/(?:lesson\.toml|{_LANGUAGE}\.md)", "<n>_<lesson>/lesson.toml or en.md"),
+        course.glossary: (rf"glossary\.toml|{_LANGUAGE}\.md", "glossary.toml or en.md"),
         course.submissions: (rf"{_NAME}/{_NAME}/(?:exercise\.toml|{_NAME}\.py)", "<lesson>/<exercise>/<mistake>.py"),
     }
     for folder, (pattern, example) in belongs.items():

@@ -34,6 +34,10 @@ class Course:
         return self.root / "course" / "lessons"
 
     @property
+    def glossary(self) -> Path:
+        return self.root / "course" / "glossary"
+
+    @property
     def submissions(self) -> Path:
         """The submissions that show the known mistakes and other right ways. An installed course has none."""
         return self.root / "tests" / "grader" / "submissions"

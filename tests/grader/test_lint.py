@@ -74,6 +74,17 @@ Three.
 
 Ask.
 """,
+    "course/glossary/glossary.toml": 'reason = "lesson/why"\nwhy = "lesson/why"\n',
+    "course/glossary/en.md": """# Glossary
+
+## Reason, Ask {#reason}
+
+Why.
+
+## Why {#why}
+
+Asks.
+""",
     "tests/grader/submissions/lesson/task/exercise.toml": """starter_makes = "not_one"
 [constant]
 function = "f"
@@ -87,6 +98,7 @@ CHECKS, MISTAKES = "grader/checks/lesson/test_task.py", "grader/misconceptions.t
 STARTER, SOLUTION = "exercises/lesson/task.py", "solutions/lesson/task.py"
 QUESTIONS, ANSWERS = "exercises/lesson/quiz.en.toml", "solutions/lesson/quiz.en.toml"
 ORDER, TEXT = "course/lessons/1_lesson/lesson.toml", "course/lessons/1_lesson/en.md"
+TERMS, TAUGHT_BY = "course/glossary/en.md", "course/glossary/glossary.toml"
 SUBMISSIONS = "tests/grader/submissions/lesson/task"
 
 
@@ -343,3 +355,31 @@ def test_a_gap_in_the_numbers_of_lessons_is_named(course: Path) -> None:
         "course/lessons: there is no lesson 1",
         "course/lessons: there is no lesson 2",
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "complaint"),
+    [
+        (TAUGHT_BY, 'why = "lesson/why"', 'why = "lesson/no"', f"{TAUGHT_BY}: why = 'lesson/no', which doesn't exist."),
+        (TAUGHT_BY, 'why = "lesson/why"', "", f'{TERMS}: {{#why}} has no card. Add why = "<lesson>/<card>"'),
+        (TAUGHT_BY, "why =", "why", f"{TAUGHT_BY}: can't be read"),
+        (TAUGHT_BY, "reason =", 'other = "lesson/why"\nreason =', f"{TERMS}: has no section for other."),
+        (TERMS, "## Why {#why}", "## Why {#reason}", f"{TERMS}: two terms are called {{#reason}}."),
+        (TERMS, "## Reason, Ask {", "## Why, Ask {", f"{TERMS}: two terms are spelled 'Why'."),
+        (TERMS, "## Why {", "## Question, Why {", f"{TERMS}: 'Question' stands after 'Reason'. Sort the terms."),
+        (TERMS, "## Reason, Ask {", "## Reason {", f"{TERMS}: no lesson says 'Reason'."),
+        (TERMS, "\nAsks.\n", "", f"{TERMS}: 'Why' isn't explained."),
+        (TERMS, "Asks.", "Asks.\n\n" * 4, f"{TERMS}: 'Why' takes 7 lines. Cut it to 5."),
+        (TERMS, "Why.", "```python", f"{TERMS}:5: this block of code has no end"),
+    ],
+)
+def test_the_glossary_is_examined(file: str, old: str, new: str, complaint: str, course: Path) -> None:
+    text = (course / file).read_text()
+    assert old in text
+    (course / file).write_text(text.replace(old, new, 1))
+    assert [each for each in complaints(course) if each.startswith(complaint)] != []
+
+
+def test_the_glossary_isnt_there_in_every_course(course: Path) -> None:
+    shutil.rmtree(course / "course/glossary")
+    assert complaints(course) == []

@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
+from course.app.finding import BOOKMARK, FINDING
 from course.app.widgets.header import CourseHeader
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class CourseScreen(Screen[None]):
     """What the screen is for, as the help shows it."""
 
     ESCAPE_TO_MINIMIZE = False
+    BINDINGS: ClassVar = [*FINDING]
 
     def compose(self) -> ComposeResult:
         yield CourseHeader()
@@ -104,6 +106,8 @@ class CourseScreen(Screen[None]):
 
 class StepScreen(CourseScreen):
     """A screen that shows one step of a lesson."""
+
+    BINDINGS: ClassVar = [BOOKMARK]
 
     def __init__(self, step: Step) -> None:
         super().__init__()

@@ -1,0 +1,94 @@
+"""What finds something from every screen: the search over all of the course, the glossary, and bookmarks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.binding import Binding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from course.catalog import Catalog, Step
+    from course.progress import Progress
+    from course.search import Index
+    from course.terms import Term
+
+FINDING: Sequence[Binding] = (
+    Binding("slash", "app.search", "Search", id="search", show=False, tooltip="Search all cards, exercises and terms"),
+    Binding("g", "app.glossary", "Glossary", id="glossary", show=False, tooltip="Look up the words of this card"),
+)
+BOOKMARK = Binding(
+    "b", "app.bookmark", "Bookmark", id="bookmark", show=False, tooltip="Mark this step, or take the mark away"
+)
+
+
+class Finding(App[None]):
+    """The part of the app that finds something."""
+
+    catalog: Catalog
+    progress: Progress
+    on_top: ClassVar[tuple[str, ...]] = ("SearchScreen", "GlossaryScreen")
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """The glossary."""
+        from course import terms
+
+        return terms.load()
+
+    @cached_property
+    def first_used(self) -> Mapping[str, list[Term]]:
+        """For each step, the terms that come up there for the first time."""
+        from course import terms
+
+        return terms.first_used(self.terms, self.catalog)
+
+    @cached_property
+    def search_index(self) -> Index:
+        """Everything that can be read, prepared for the search."""
+        from course import search
+
+        return search.Index(search.pages(self.catalog, self.terms))
+
+    def step_shown(self) -> Step | None:
+        """The step that the learner reads now, on top of another one or not."""
+        return next((step for screen in reversed(self.screen_stack) if (step := getattr(screen, "step", None))), None)
+
+    def action_search(self) -> None:
+        """Search all of the course."""
+        from course.app.screens.search import SearchScreen
+
+        if not self._is_open(SearchScreen):
+            self.push_screen(SearchScreen())
+
+    def action_glossary(self) -> None:
+        """Show the glossary at what the step uses first, else at what it uses at all."""
+        from course import terms
+
+        step = self.step_shown()
+        here = terms.used_in(self.terms, terms.words_of(step)) if step else []
+        new = self.first_used.get(step.id, []) if step else []
+        self.show_term(next(iter([*new, *here]), None), here)
+
+    def show_term(self, term: Term | None, here: Sequence[Term] = ()) -> None:
+        """Show the glossary at a term; those of the step that one comes from are marked."""
+        from course.app.screens.glossary import GlossaryScreen
+
+        if not self._is_open(GlossaryScreen):
+            self.push_screen(GlossaryScreen(term, here))
+
+    def action_bookmark(self) -> None:
+        """Mark the step that is shown, or take its mark away."""
+        step = self.step_shown()
+        if step is not None:
+            marked = self.progress.toggle_bookmark(step.id)
+            what = "Bookmarked" if marked else "No bookmark any more"
+            self.notify(f"{what}: “{step.title}”. The map lists all bookmarks.", timeout=3, markup=False)
+            self.screen.refresh_bindings()
+
+    def _is_open(self, kind: type) -> bool:
+        """Whether a screen of this kind is there already: two of them would only be in each other's way."""
+        return any(isinstance(screen, kind) for screen in self.screen_stack)
