@@ -38,6 +38,8 @@ class Attempt(msgspec.Struct, frozen=True):
     """Seconds since 1970, as far as the archive or the file system tells."""
     number: int = 1
     """Of several attempts at one exercise: 1 is the oldest."""
+    marked_late: bool = False
+    """Whether a learning management system says that it came late, as Canvas does, which doesn't say when."""
 
 
 class NotAssigned(msgspec.Struct, frozen=True):

@@ -1,0 +1,1 @@
+"""Finds what a class handed in, however it was downloaded."""
