@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from course import diagnose, progress_command
+from course import diagnose, progress_command, serve
 from course.names import WrongUsage
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ name, every exercise once it is saved. A file that is saved again while it is ch
     command.set_defaults(do=_watch, parser=command)
 
     diagnose.add_command(commands)
+    serve.add_command(commands)
 
     command = commands.add_parser("doctor", help="examine the installation and say what to do about each problem")
     command.add_argument("--json", action="store_true", help="print JSON")
@@ -207,7 +208,8 @@ def version() -> str:
 
 
 def _app(_options: argparse.Namespace) -> int:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    in_a_page = "TEXTUAL_DRIVER" in os.environ  # set by the server, which talks to the app through pipes
+    if not in_a_page and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise WrongUsage("the course needs a terminal. In a pipe, use list, run or check; --help says more.")
     import gc
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.content import Content
@@ -23,6 +24,7 @@ from textual.worker import Worker
 from course.app.finding import Finding
 from course.app.screens.base import CourseScreen
 from course.app.themes import DARK, LIGHT, WITHOUT_COLOUR
+from course.app.type_ahead import taken
 from course.progress import Progress
 from course.report import gpu_in_words
 from course.workspace import Workspace, WorkspaceError, write_atomically
@@ -125,7 +127,7 @@ class CourseApp(Finding):
         for name in ("SIGHUP", "SIGTERM", "SIGINT"):
             if number := getattr(signal, name, None):
                 with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                    asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
+                    asyncio.get_running_loop().add_signal_handler(number, self.told_to_end)
         # The grader's process is started after the first frame, so that the app is there at once.
         self.call_after_refresh(self._start_grader)
 
@@ -138,7 +140,7 @@ class CourseApp(Finding):
         if not os.environ.get("NO_COLOR"):
             self.progress.set("theme", name)
 
-    def _told_to_end(self) -> None:
+    def told_to_end(self) -> None:
         """The terminal was closed or the system ends the program: keep everything, then go."""
         self._leave_screens()
         self._rescue(self._unsaved())
@@ -388,6 +390,11 @@ class CourseApp(Finding):
             self.run_worker(self._grader.cancel(), group="cancel", exit_on_error=False)
 
     # Commands, keys, copying
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key):
+            await taken(self.focused)
+        await super().on_event(event)
 
     def action_help(self) -> None:
         from course.app.screens.help import HelpScreen

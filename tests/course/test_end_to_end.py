@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
-import select
 import signal
-import struct
-import subprocess
-import sys
-import termios
-import time
-from fcntl import ioctl
 from pathlib import Path
 
 import pytest
@@ -21,10 +12,10 @@ from course import catalog, progress, workspace
 from course.app.app import CourseApp
 from course.app.grading import real_grader
 from course.app.screens.exercise import ExerciseScreen
+from tests.course.real_terminal import PATIENCE_S, RealTerminal
 from tests.course.test_app import SMALL, editor, go_to, panel, press, shown, until
 
 EXERCISE = "synchronize/time_on_the_gpu"
-PATIENCE_S = 60
 pytestmark = pytest.mark.slow
 
 
@@ -66,49 +57,12 @@ async def test_a_loop_that_never_ends_can_be_stopped(home: Path, monkeypatch: py
             await until(pilot, lambda: "Stopped" in panel(app).status.text.plain)
 
 
-class RealTerminal:
-    """The course in a pseudo-terminal of 80x24."""
-
-    def __init__(self, home: Path, **more: str) -> None:
-        self._ours, theirs = pty.openpty()
-        ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        environment = {**os.environ, "TERM": "xterm-256color", "PROFILE_FIRST_HOME": str(home), **more}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "course"],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env=environment,
-            start_new_session=True,
-            preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),
-        )
-        os.close(theirs)
-        self._seen = ""
-
-    def read_until(self, text: str) -> str:
-        """Read what is drawn until `text` is, and return it."""
-        deadline_s = time.monotonic() + PATIENCE_S
-        while text not in self._seen:
-            assert time.monotonic() < deadline_s, f"{text!r} was never drawn"
-            if select.select([self._ours], [], [], 1)[0]:
-                self._seen += os.read(self._ours, 65536).decode(errors="replace")
-        seen, self._seen = self._seen, ""
-        return seen
-
-    def press(self, keys: str) -> None:
-        os.write(self._ours, keys.encode())
-
-    def close(self) -> None:
-        """Close the window, as a terminal does it."""
-        os.close(self._ours)
-
-
 def test_a_terminal_that_is_closed_right_after_a_key_loses_nothing(home: Path) -> None:
     with progress.at_home() as kept:
         kept.move_to("synchronize", "time_on_the_gpu")
     terminal = RealTerminal(home)
     terminal.read_until("F7")
-    terminal.press("\x1bOR")  # F3
+    terminal.press("f3")
     terminal.read_until("leaves the editor")
     terminal.press("xyz")
     terminal.read_until("xyz")
@@ -127,8 +81,9 @@ def test_a_terminal_that_is_closed_right_after_a_key_loses_nothing(home: Path) -
 
 def test_no_color_sends_no_colour_codes(home: Path) -> None:
     terminal = RealTerminal(home, NO_COLOR="1", COLORTERM="truecolor")
-    drawn = terminal.read_until("palette")
-    terminal.press("\x11")  # ctrl+q
+    terminal.read_until("palette")
+    drawn = terminal.sent.decode()
+    terminal.press("ctrl+q")
     assert terminal.process.wait(PATIENCE_S) == 0
     terminal.close()
     codes = {code for group in re.findall(r"\x1b\[([0-9;]*)m", drawn) for code in group.split(";")}
