@@ -34,7 +34,9 @@ FLAGS = (
     "--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication",
     "--window-size=1000,700",
     "--remote-debugging-port=0",
-    # Whatever isn't this machine goes to a proxy that refuses it and remembers it.
+    # Whatever isn't this machine, also what Chromium asks for itself, goes to a proxy that isn't there; names have no
+    # addresses.
+    "--proxy-server=127.0.0.1:9",
     "--proxy-bypass-list=127.0.0.1",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
@@ -171,8 +173,6 @@ class Browser:
     def __init__(self, session: aiohttp.ClientSession, port: int) -> None:
         self._session = session
         self._address = f"http://127.0.0.1:{port}"
-        self.refused: list[str] = []
-        """What any page asked of another machine."""
 
     async def new_page(self) -> Page:
         async with self._session.put(f"{self._address}/json/new?about:blank") as answer:
@@ -184,19 +184,10 @@ class Browser:
 async def browser(profile: Path) -> AsyncIterator[Browser]:
     """Start Chromium; end it with everything that it started."""
     assert CHROMIUM is not None
-    refused: list[str] = []
-
-    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        refused.append((await reader.readline()).decode("latin-1").strip())
-        writer.close()
-
-    proxy = await asyncio.start_server(refuse, "127.0.0.1", 0)
-    address = proxy.sockets[0].getsockname()
     process = await asyncio.create_subprocess_exec(
         CHROMIUM,
         *FLAGS,
         f"--user-data-dir={profile}",
-        f"--proxy-server=127.0.0.1:{address[1]}",
         "about:blank",
         # The home is how the tests tell the course's processes from others.
         env={name: value for name, value in os.environ.items() if name != "PROFILE_FIRST_HOME"},
@@ -209,11 +200,8 @@ async def browser(profile: Path) -> AsyncIterator[Browser]:
             assert time.monotonic() < deadline_s, "Chromium doesn't start"
             await asyncio.sleep(0.02)
         async with aiohttp.ClientSession() as session:
-            started = Browser(session, int(told.read_text().split()[0]))
-            started.refused = refused
-            yield started
+            yield Browser(session, int(told.read_text().split()[0]))
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         await process.wait()
-        proxy.close()
