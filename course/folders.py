@@ -9,6 +9,7 @@ COURSE = Path(__file__).resolve().parent
 LESSONS = COURSE / "lessons"
 GLOSSARY = COURSE / "glossary"
 EXERCISES = COURSE.parent / "exercises"
+SOLUTIONS = COURSE.parent / "solutions"
 
 
 def home() -> Path:

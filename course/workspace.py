@@ -29,6 +29,7 @@ class Workspace:
 
     folder: Path
     starters: Path = folders.EXERCISES
+    solutions: Path = folders.SOLUTIONS
 
     def path(self, exercise: str) -> Path:
         """Where the learner's copy of `<lesson>/<exercise>` lies, whether it exists or not."""
@@ -37,6 +38,10 @@ class Workspace:
     def starter(self, exercise: str) -> str:
         """The text that the exercise begins with."""
         return _read(self.starters / f"{exercise}.py")
+
+    def solution(self, exercise: str) -> str:
+        """The text of a solution."""
+        return _read(self.solutions / f"{exercise}.py")
 
     def stamp(self, exercise: str) -> tuple[int, int, int] | None:
         """What changes when the learner's file is written: its time, size and number; None where there is no file."""

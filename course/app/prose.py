@@ -141,21 +141,22 @@ def _code_lines(block: Code, width: int) -> Iterable[Content]:
         yield Content.assemble(("▁" * (width - len(label)), "$surface"), (label, "$text-accent on $surface"))
     else:
         yield Content.styled("▁" * width, "$surface")
-    for row in _highlighted(block.code).split("\n", allow_blank=True):
+    for row in highlighted(block.code).split("\n", allow_blank=True):
         for part in row.fold(width - 2):
             yield part.pad_left(1).pad_right(width - 1 - part.cell_length).stylize_before(CODE_PANEL)
     yield Content.styled("▔" * width, "$surface")
 
 
 @lru_cache(maxsize=128)
-def _highlighted(code: str) -> Content:
+def highlighted(code: str) -> Content:
+    """Python in the colours of the theme."""
     from textual.highlight import highlight
 
     from course.app.syntax import CodeTheme
 
     # The first span gives all of the code a colour that doesn't follow the theme.
-    highlighted = highlight(code.rstrip("\n"), language="python", theme=CodeTheme)
-    return Content(highlighted.plain, list(highlighted.spans[1:]))
+    coloured = highlight(code.rstrip("\n"), language="python", theme=CodeTheme)
+    return Content(coloured.plain, list(coloured.spans[1:]))
 
 
 def _table_lines(block: Table, width: int) -> Iterable[Content]:

@@ -39,6 +39,20 @@ TIMELINE = (
     ),
 )
 
+# On every screen with code of the learner's. Each calls the screen's own action_solution.
+SOLUTION = (
+    Binding(
+        "ctrl+d",
+        "solution",
+        "Solution",
+        priority=True,
+        show=False,
+        id="solution",
+        tooltip="Show a solution beside your code",
+    ),
+    Binding("d", "solution", "Solution", show=False, id="solution.letter", tooltip="Show a solution beside your code"),
+)
+
 # On every screen that shows output. Each calls the screen's own action_sideways.
 SIDEWAYS = (
     Binding(

@@ -14,7 +14,7 @@ from textual.content import Content
 from course.app.grading import explanations, verdict_json
 from course.app.jobs import check_summary, ended_well, error_line, points_in_words, run_summary, verdict_blocks
 from course.app.prose import Block, Text, heading, parse
-from course.app.screens.base import SIDEWAYS, TIMELINE
+from course.app.screens.base import SIDEWAYS, SOLUTION, TIMELINE
 from course.app.screens.code import CodeScreen
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.editor import Editor
@@ -44,6 +44,7 @@ is shown here within a second. F9 begins again from the starter file.
 
 A program runs in a folder that is removed afterwards: to keep a file that it writes, give the file's whole path. Lines
 of output that are wider than the window scroll sideways with > and <. Hints cost no points.
+Ctrl+D shows a solution beside your code: at once after you passed, before that it asks.
 """
     BINDINGS = [  # noqa: RUF012
         Binding("f1", "app.help", "Help", id="help", priority=True, tooltip="Show this help"),
@@ -104,6 +105,7 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
         ),
         *TIMELINE,
         *SIDEWAYS,
+        *SOLUTION,
         Binding("n", "next_step", "Next step", id="step.next.letter", show=False, tooltip="Go to the next step"),
         Binding("p", "previous_step", "Step before", id="step.previous", show=False, tooltip="Go to the step before"),
         Binding("e,i", "pane('code')", "Edit", id="edit", show=False, tooltip="Edit the code"),
@@ -281,6 +283,12 @@ of output that are wider than the window scroll sideways with > and <. Hints cos
         cards = self._explanations or [f"{self.step.lesson}/{self.step.why}"]
         self.action_open_card(cards[self._next_explanation % len(cards)])
         self._next_explanation += 1
+
+    def action_solution(self) -> None:
+        from course.app.screens.solution import ask_to_see
+
+        self.save()
+        ask_to_see(self.course, self.step, self.editor.text)
 
     def action_sideways(self, direction: int) -> None:
         self.job_panel.output.scroll_sideways(direction)

@@ -1,0 +1,133 @@
+"""A solution beside one's own code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.widgets import Static
+
+from course.app.diff import SIDE_BY_SIDE, show
+from course.app.screens.base import CourseScreen
+from course.app.screens.lesson import CardScroll
+from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.compare import compare
+from course.workspace import WorkspaceError
+
+if TYPE_CHECKING:
+    from course.app.app import CourseApp
+    from course.catalog import Step
+
+BEFORE_PASSING = """\
+Look at a solution before your code passes?
+
+Your points and your code stay as they are, and the exercise can still be passed for full points. \
+Your progress will say that you looked first. F7 gives a hint instead."""
+
+
+class SolutionScreen(CourseScreen):
+    """What one would change to get from one's own code to the solution."""
+
+    CSS_PATH = "solution.tcss"
+    AUTO_FOCUS = "#card"
+    EXPLAINS = """\
+A solution beside your code: - is yours, + is the solution, and words that differ are underlined. Equal lines are left
+out. It is one way that passes; others are as good.
+"""
+    BINDINGS = [  # noqa: RUF012
+        Binding("f1,question_mark", "app.help", "Help", id="help"),
+        Binding("n", "change(1)", "Next change", id="change.next", tooltip="Go to the next change"),
+        Binding("p", "change(-1)", "Change before", id="change.previous", tooltip="Go to the change before"),
+        Binding("escape,d,ctrl+d", "back", "Back", id="solution.back", tooltip="Go back to your code"),
+    ]
+
+    def __init__(self, step: Step, mine: str, theirs: str) -> None:
+        """
+        Args:
+            step: The exercise.
+            mine: The learner's code.
+            theirs: The solution.
+        """
+        super().__init__()
+        self._exercise = step
+        self._mine, self._theirs = mine, theirs
+        self._rows = compare(mine, theirs)
+        self._changes: tuple[int, ...] = ()
+        self._at = -1
+
+    def body(self) -> ComposeResult:
+        yield Static(id="sides", markup=False)
+        with CardScroll(id="card"):
+            yield Static(id="diff", markup=False)
+        yield ActionBar(
+            ActionButton("Change before", "p", "change(-1)"),
+            Spring(),
+            ActionButton("Next change", "n", "change(1)"),
+        )
+
+    def open(self) -> None:
+        self.header.place = Content.assemble((self._exercise.title, "bold"), "  a solution")
+        self._draw()
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._draw())
+
+    def on_resize(self, _: events.Resize) -> None:
+        self.call_after_refresh(self._draw)
+
+    def _draw(self) -> None:
+        width = self.query_one("#card", CardScroll).scrollable_content_region.width
+        if not width:
+            return
+        shown = show(self._rows, self._mine, self._theirs, width, painted=not self.app.native_ansi_color)
+        self._changes = shown.changes
+        nothing = Content.styled("Your code is this solution, line by line.", "$text-success")
+        self.query_one("#diff", Static).update(shown.text if shown.changes else nothing)
+        self.query_one("#sides", Static).update(_sides(width))
+        self._tell()
+
+    def _tell(self) -> None:
+        number, count = self._at + 1, len(self._changes)
+        which = f"change {number} of {count}" if number else f"{count} change{'' if count == 1 else 's'}"
+        self.query_one(Spring).text = Content.styled(which, "$foreground 60%")
+
+    def action_change(self, direction: int) -> None:
+        """Go to the next change, or the one before."""
+        if self._changes:
+            self._at = min(max(self._at + direction, 0), len(self._changes) - 1)
+            self.query_one("#card", CardScroll).scroll_to(y=max(self._changes[self._at] - 2, 0), animate=False)
+            self._tell()
+
+    def action_back(self) -> None:
+        self.dismiss()
+
+
+def _sides(width: int) -> Content:
+    mine, theirs = Content.assemble(("- ", "bold"), "yours"), Content.assemble(("+ ", "bold"), "a solution")
+    if width >= SIDE_BY_SIDE:
+        return Content.assemble(mine.pad_right((width - 1) // 2 - mine.cell_length + 1), theirs)
+    return Content.assemble(mine, "   ", theirs)
+
+
+def ask_to_see(app: CourseApp, step: Step, mine: str) -> None:
+    """Show the solution: at once after passing, before that only if the learner says so."""
+    try:
+        theirs = app.workspace.solution(step.id)
+    except WorkspaceError as error:
+        app.notify(str(error), severity="error", timeout=10, markup=False)
+        return
+    best = app.progress.best().get(step.id)
+    passed = best is not None and best.passed
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            app.progress.see_solution(step.id, passed=passed)
+            app.push_screen(SolutionScreen(step, mine, theirs))
+
+    if passed or step.id in app.progress.solutions_seen():
+        answered(True)
+        return
+    from course.app.screens.confirm import ConfirmScreen
+
+    app.push_screen(ConfirmScreen(BEFORE_PASSING, "Show it"), answered)
