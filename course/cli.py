@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from course import diagnose, progress_command, serve
+from course import diagnose, progress_command, serve, submit
 from course.names import WrongUsage
 
 if TYPE_CHECKING:
@@ -175,6 +175,7 @@ name, every exercise once it is saved. A file that is saved again while it is ch
 
     diagnose.add_command(commands)
     serve.add_command(commands)
+    submit.add_command(commands)
 
     command = commands.add_parser("doctor", help="examine the installation and say what to do about each problem")
     command.add_argument("--json", action="store_true", help="print JSON")

@@ -140,8 +140,8 @@ def at_home() -> Workspace:
     return Workspace(folders.home() / "workspace")
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace the file in one step: after a crash it has either the old text or the new one, never half of it."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace the file in one step: after a crash it has either the old content or the new one, never half of it."""
     # A learner may have linked the file to a repository of their own: keep the link, write where it points.
     temporary: Path | None = None
     try:
@@ -149,8 +149,8 @@ def write_atomically(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         temporary = Path(name)
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
