@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -60,3 +61,11 @@ def mistake(mistake_id: str, /, **values: object) -> Mistake:
     except (ValueError, TypeError, AttributeError, IndexError) as error:
         raise CheckFault(f"[{mistake_id}] in misconceptions.toml can't be filled in: {error}") from error
     return Mistake(mistake_id, message)
+
+
+def title(mistake_id: str) -> str:
+    """A known mistake's name as a heading, e.g. `CPU time for GPU time`."""
+    words = mistake_id.replace("_", " ")
+    for name in ("cpu", "gpu"):
+        words = re.sub(rf"\b{name}\b", name.upper(), words)
+    return words[:1].upper() + words[1:]

@@ -26,7 +26,7 @@ def gradescope(row: Row, words: Words) -> dict[str, Any]:
         if verdict is None:
             tests.append(_without_verdict(place, score, words))
             continue
-        again = told_before(verdict.checks)
+        again = told_before(verdict)
         for part, (check, known) in enumerate(zip(verdict.checks, again, strict=True), 1):
             tests.append(_test(f"{place}.{part}", score, check, known, words))
     durations = (score.counted.duration_s for score in row.scores if score.counted is not None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 
 from grader.batch.records import Gradebook, Row, Score
-from grader.verdict import CheckResult, Verdict
+from grader.verdict import Verdict
 
 
 def scores_of(row: Row) -> Mapping[str, Score]:
@@ -35,12 +35,12 @@ def is_quiz(exercise: str) -> bool:
     return exercise.endswith("/quiz")
 
 
-def told_before(checks: list[CheckResult]) -> list[bool]:
-    """For each check, whether its message is that of a failed check above it."""
+def told_before(verdict: Verdict) -> list[bool]:
+    """For each check, whether its message is that of a failed check above it; the questions of a quiz stand alone."""
     told: set[str] = set()
     again = []
-    for check in checks:
-        known = not check.passed and check.message is not None and check.message in told
+    for check in verdict.checks:
+        known = not check.passed and check.message in told and not is_quiz(verdict.exercise)
         again.append(known)
         if not check.passed and check.message:
             told.add(check.message)
