@@ -17,6 +17,8 @@ from course.progress import REVEALED, Progress
 from grader.verdict import Verdict
 
 VERSION = 1
+BEGINS = '{\n "profile_first_progress"'
+"""How each file of this form begins."""
 MAX_BYTES = 64 * 2**20
 MAX_TEXT = 1_000_000  # as many as the grader takes
 

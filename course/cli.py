@@ -98,6 +98,15 @@ def _parser() -> argparse.ArgumentParser:
 
     progress_command.add_command(commands)
 
+    command = commands.add_parser(
+        "report",
+        help="say what you learnt, as Markdown",
+        description="Says what you can do now, what you got wrong and understood, and what is still open, as Markdown.",
+    )
+    command.add_argument("--out", metavar="FILE", type=Path, help="write it to a file, e.g. report.md")
+    command.add_argument("--force", action="store_true", help="replace FILE, whatever it is")
+    command.set_defaults(do=_report, parser=command)
+
     command = commands.add_parser("run", help="run a Python file with the GPU, real or simulated")
     command.add_argument("file", metavar="FILE", help="a Python file, e.g. your own train.py")
     passed_on = command.add_argument(
@@ -343,6 +352,12 @@ def _reset(options: argparse.Namespace) -> int:
     from course import practice
 
     return practice.reset(options.exercise)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from course.learnt_report import report
+
+    return report(options.out, force=options.force)
 
 
 def _notebook(options: argparse.Namespace) -> int:

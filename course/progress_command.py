@@ -56,6 +56,7 @@ def add_command(commands: Any) -> None:
         "export", help="write all that you did into a file", description=EXPORT, formatter_class=form
     )
     part.add_argument("file", metavar="FILE", type=Path, help="the file to write, e.g. progress.json")
+    part.add_argument("--force", action="store_true", help="replace FILE, whatever it is")
     part.set_defaults(do=export, parser=part)
     part = parts.add_parser(
         "import", help="merge what was done elsewhere into what was done here", description=IMPORT, formatter_class=form
@@ -171,8 +172,10 @@ def _status(step: Step, what: Done) -> str:
 
 def export(options: argparse.Namespace) -> int:
     """Write all that was done into one file."""
-    from course import catalog, progress, transfer, workspace
+    from course import accounts, catalog, progress, transfer, workspace
 
+    if not options.force:
+        transfer.refuse_to_replace(options.file, accounts.BEGINS)
     with progress.at_home() as kept:
         _tell_notice(kept)
         written = transfer.export_to(options.file, kept, workspace.at_home(), catalog.load())

@@ -136,5 +136,5 @@ def in_words(reached: Standing) -> str:
     quizzes = f"{reached.quizzes_taken} of {reached.quizzes} quizzes taken"
     faultless = reached.quizzes_without_mistakes
     if reached.quizzes_taken:
-        quizzes += f", {faultless if faultless != reached.quizzes_taken else 'all'} of them without a mistake"
+        quizzes += f" ({faultless if faultless != reached.quizzes_taken else 'all'} without a mistake)"
     return f"{reached.exercises_passed} of {reached.exercises} exercises passed, {quizzes}"

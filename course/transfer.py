@@ -10,6 +10,7 @@ from pathlib import Path
 from course import accounts
 from course.accounts import MAX_BYTES, MAX_TEXT, Accounts, AccountsUnreadable, FileText
 from course.catalog import Catalog
+from course.names import WrongUsage
 from course.progress import Progress
 from course.workspace import Workspace, WorkspaceError, write_atomically
 
@@ -30,6 +31,19 @@ class Imported:
     @property
     def changed(self) -> bool:
         return bool(self.attempts or self.replaced or self.backups)
+
+
+def refuse_to_replace(file: Path, begins: str) -> None:
+    """Raise an error if a file is there that isn't an earlier one of the kind that is to be written."""
+    if file.is_dir():
+        raise WrongUsage(f"{file} is a folder. Give the name of a file in it.")
+    try:
+        with file.open(encoding="utf-8", errors="replace") as there:
+            replaceable = there.read(len(begins)) == begins
+    except FileNotFoundError:
+        return
+    if not replaceable:
+        raise WrongUsage(f"{file} exists and is something else. Give another name, or --force to replace it.")
 
 
 def export_to(file: Path, kept: Progress, own: Workspace, lessons: Catalog) -> Accounts:

@@ -21,6 +21,7 @@ from textual.reactive import var
 from textual.screen import Screen
 from textual.worker import Worker
 
+from course.app.attention import Attention
 from course.app.finding import Finding
 from course.app.screens.base import CourseScreen
 from course.app.themes import DARK, LIGHT, WITHOUT_COLOUR
@@ -56,7 +57,7 @@ def _commands() -> type[Provider]:
     return CourseCommands
 
 
-class CourseApp(Finding):
+class CourseApp(Attention, Finding):
     """Profile First in the terminal."""
 
     TITLE = "Profile First"
@@ -181,6 +182,7 @@ class CourseApp(Finding):
         return "\n".join(told) or None
 
     def _leave_screens(self) -> None:
+        self.keep_time()
         for screen in self.screen_stack:
             if isinstance(screen, CourseScreen) and screen.is_mounted:
                 screen.leave()
@@ -222,6 +224,7 @@ class CourseApp(Finding):
     def here(self, step: Step) -> None:
         """The learner is at this step now."""
         self.progress.move_to(step.lesson, step.name)
+        self.attend(step.lesson)
         self.progress.set(AT_MAP, "no")
 
     def go_to(self, step: Step) -> None:
@@ -255,6 +258,7 @@ class CourseApp(Finding):
 
     def go_home(self) -> None:
         self.progress.set(AT_MAP, "yes")
+        self.attend(None)
         self._change_to(self._home())
 
     def go_to_course_recap(self) -> None:

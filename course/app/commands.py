@@ -41,14 +41,20 @@ class CourseCommands(Provider):
                 title = f"Go to {lesson.number} {lesson.title}: {step.title}"
                 yield step, (title, partial(app.go_to, step), step.kind.capitalize())
 
+    def _bookmarks(self) -> Iterator[Command]:
+        app = cast("CourseApp", self.app)
+        for step in app.bookmarked():
+            lesson = app.catalog.lesson(step.lesson)
+            yield f"Bookmark: {lesson.number if lesson else ''} {step.title}", partial(app.go_to, step), "Go there"
+
     async def discover(self) -> Hits:
-        for title, run, words in self._actions():
+        for title, run, words in (*self._actions(), *self._bookmarks()):
             yield DiscoveryHit(title, run, help=words)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         wanted = " ".join(query.split()).lower()
-        for title, run, words in self._actions():
+        for title, run, words in (*self._actions(), *self._bookmarks()):
             if score := _literally(wanted, title) * IN_TITLE or matcher.match(title):
                 yield Hit(score, matcher.highlight(title), run, help=words)
         for step, (title, run, words) in self._steps():

@@ -89,6 +89,11 @@ class Finding(App[None]):
             self.notify(f"{what}: “{step.title}”. The map lists all bookmarks.", timeout=3, markup=False)
             self.screen.refresh_bindings()
 
+    def bookmarked(self) -> list[Step]:
+        """The steps that are marked, in the order of the course."""
+        marked = set(self.progress.bookmarks())
+        return [step for lesson in self.catalog.lessons for step in lesson.steps if step.id in marked]
+
     def _is_open(self, kind: type) -> bool:
         """Whether a screen of this kind is there already: two of them would only be in each other's way."""
         return any(isinstance(screen, kind) for screen in self.screen_stack)

@@ -224,7 +224,7 @@ def test_progress_says_how_far_one_is(kept: Progress, capsys: pytest.CaptureFixt
     assert "\x1b" not in said
     assert "◐ 1 Measure before you optimize" in said
     assert "9 of 134 points." in said
-    assert "1 of 20 exercises passed, 1 of 6 quizzes taken, 0 of them without a mistake." in said
+    assert "1 of 20 exercises passed, 1 of 6 quizzes taken (0 without a mistake)." in said
     assert "You stopped at “Warm up and repeat” in lesson 1." in said
 
 

@@ -12,16 +12,18 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from course import standing
 from course.app.screens.base import CourseScreen
 from course.app.widgets.choice_list import ChoiceList
 
 if TYPE_CHECKING:
     from course.catalog import Lesson, Step
-    from course.progress import Best
+    from course.standing import Done, LessonStanding
 
-COURSE_RECAP = "course-recap"
+COURSE_RECAP, BOOKMARKS = "course-recap", "bookmarks"
+BOOKMARK_SIGN = "◆"
 KIND_WORDS = {"card": "", "exercise": "exercise", "quiz": "quiz", "recap": "recap"}
-BAR_CELLS = 8
+BAR_CELLS, COURSE_BAR_CELLS = 8, 24
 
 
 class HomeScreen(CourseScreen):
@@ -30,8 +32,9 @@ class HomeScreen(CourseScreen):
     CSS_PATH = "home.tcss"
     EXPLAINS = """\
 The map of the course. Below a lesson's title stands what you can do after it; the bar shows the points that you have.
+A lesson has its ✓ when its cards were read, its exercises passed and its quiz answered, with mistakes or without.
 Enter opens the lesson where you stopped in it; the right arrow shows its steps, so that you can go to any of them.
-Nothing is locked: take the lessons in any order.
+Nothing is locked: take the lessons in any order. Bookmarks, which b sets on any step, are listed at the end.
 
 Your code and your progress are saved as you go. Leave whenever you like; the next start opens where you were.
 """
@@ -86,27 +89,43 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
                 ("Enter", "bold $text-accent"),
                 " begins.",
             )
-        best = self.course.progress.best()
-        graded = list(self.course.catalog.graded())
-        earned = sum(best[each.id].points for each in graded if each.id in best)
+        reached = standing.standing(self.course.catalog, standing.done(self.course.progress))
         return Content.assemble(
-            ("Welcome back. ", "bold"),
-            f"{earned} of {sum(each.points for each in graded)} points so far.\n",
+            ("Welcome back.  ", "bold"),
+            bar(reached.points, reached.max_points, COURSE_BAR_CELLS, complete=reached.complete),
+            f"  {reached.points} of {reached.max_points} points\n",
+            f"{standing.in_words(reached)}.\n",
             ("Enter", "bold $text-accent"),
             f" goes on at “{step.title}”.",
         )
 
     def _fill_lessons(self) -> None:
-        seen, best = self.course.progress.seen(), self.course.progress.best()
         width = self.lessons.size.width - 3
-        rows = [Option(_lesson_row(lesson, seen, best, width), id=lesson.id) for lesson in self.course.catalog.lessons]
-        rows.append(Option(_recap_row(width), id=COURSE_RECAP))
+        reached = standing.standing(self.course.catalog, standing.done(self.course.progress))
+        rows = [Option(_lesson_row(each, width), id=each.lesson.id) for each in reached.lessons]
+        rows.append(Option(_last_row("★", "Course recap", "what you learnt", width), id=COURSE_RECAP))
+        marked = str(len(self.course.bookmarked())) if self.course.bookmarked() else "b marks a step"
+        rows.append(Option(_last_row(BOOKMARK_SIGN, "Bookmarks", marked, width), id=BOOKMARKS))
         self.lessons.replace(rows)
 
     def _fill_steps(self) -> None:
+        what = standing.done(self.course.progress)
+        marked = {step.id for step in self.course.bookmarked()}
+        in_lessons = self._highlighted_lesson() is None
+        rows = []
+        for step in self._listed_steps():
+            lesson = self.course.catalog.lesson(step.lesson) if in_lessons else None
+            number = f"{lesson.number}  " if lesson else ""
+            rows.append(Option(_step_row(step, what, number, marked=step.id in marked), id=step.id))
+        self.steps.replace(rows)
+
+    def _listed_steps(self) -> list[Step]:
+        """The steps of the lesson that is highlighted, or those that are marked."""
+        option = self.lessons.highlighted_option
         lesson = self._highlighted_lesson()
-        seen, best = self.course.progress.seen(), self.course.progress.best()
-        self.steps.replace([Option(_step_row(step, seen, best), id=step.id) for step in lesson.steps] if lesson else [])
+        if lesson is not None:
+            return list(lesson.steps)
+        return self.course.bookmarked() if option is not None and option.id == BOOKMARKS else []
 
     def _highlighted_lesson(self) -> Lesson | None:
         option = self.lessons.highlighted_option
@@ -125,6 +144,8 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
     def _open_lesson(self, event: OptionList.OptionSelected) -> None:
         if event.option.id == COURSE_RECAP:
             self.course.go_to_course_recap()
+        elif event.option.id == BOOKMARKS:
+            self.action_steps()
         elif event.option.id:
             self.course.go_to_lesson(event.option.id)
 
@@ -134,7 +155,7 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
             self.course.go_to(step)
 
     def action_steps(self) -> None:
-        if self._highlighted_lesson():
+        if self._listed_steps():
             self.add_class("-steps")
             self.call_after_refresh(self.steps.focus)
             self.refresh_bindings()
@@ -150,24 +171,22 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
         return True
 
 
-def _done(step: Step, seen: set[str], best: dict[str, Best]) -> bool:
-    if step.graded:
-        return step.id in best and best[step.id].passed
-    return step.id in seen
+def bar(part: int, whole: int, cells: int, *, complete: bool) -> Content:
+    """A bar of which as much is filled as the part is of the whole."""
+    filled = min(cells * part // max(whole, 1), cells) or int(part > 0)
+    return Content.assemble(
+        ("━" * filled, "$text-success" if complete else "$text-primary"), ("─" * (cells - filled), "$foreground 60%")
+    )
 
 
-def _lesson_row(lesson: Lesson, seen: set[str], best: dict[str, Best], width: int) -> Content:
-    complete = all(_done(step, seen, best) for step in lesson.steps)
-    earned = sum(best[step.id].points for step in lesson.graded if step.id in best)
-    filled = BAR_CELLS * earned // max(lesson.points, 1) or int(earned > 0)
+def _lesson_row(reached: LessonStanding, width: int) -> Content:
+    lesson, complete = reached.lesson, reached.complete
     right = Content.assemble(
-        ("━" * filled, "$text-success" if complete else "$text-primary"),
-        ("─" * (BAR_CELLS - filled), "$foreground 60%"),
-        (f"{earned}/{lesson.points}".rjust(7), "$text-success" if complete else ""),
+        bar(reached.points, lesson.points, BAR_CELLS, complete=complete),
+        (f"{reached.points}/{lesson.points}".rjust(7), "$text-success" if complete else ""),
         (" points", "$foreground 60%"),
     )
-    begun = any(step.id in seen for step in lesson.steps)
-    number = (str(lesson.number), "bold $text-accent" if begun else "$text-primary")
+    number = (str(lesson.number), "bold $text-accent" if reached.begun else "$text-primary")
     mark = ("✓", "$text-success") if complete else number
     title_room = width - right.cell_length - 5
     title = Content.styled(lesson.title, "bold").truncate(title_room, ellipsis=True)
@@ -181,19 +200,21 @@ def _lesson_row(lesson: Lesson, seen: set[str], best: dict[str, Best], width: in
     return Content("\n").join([first, *(line.stylize("$foreground 60%") for line in (second, *rest))])
 
 
-def _recap_row(width: int) -> Content:
-    return Content.assemble(("★", "$text-accent"), "  ", ("Course recap", "bold")).pad_right(max(width - 15, 0))
+def _last_row(sign: str, title: str, right: str, width: int) -> Content:
+    return Content.assemble(
+        (sign, "$text-accent"), "  ", (title, "bold"), (right.rjust(max(width - 3 - len(title), 0)), "$foreground 60%")
+    )
 
 
-def _step_row(step: Step, seen: set[str], best: dict[str, Best]) -> Content:
-    if _done(step, seen, best):
-        mark = ("✓ ", "$text-success")
-    elif step.id in best:
-        mark = ("◐ ", "$text-warning")
-    else:
-        mark = ("○ ", "$foreground 60%")
-    points = f"  {best[step.id].points if step.id in best else 0}/{step.points}" if step.graded else ""
+def _step_row(step: Step, what: Done, number: str, *, marked: bool) -> Content:
+    mark = {"done": ("✓ ", "$text-success"), "begun": ("◐ ", "$text-warning"), "new": ("○ ", "$foreground 60%")}
+    points = f"  {what.points(step)}/{step.points}" if step.graded else ""
     kind = KIND_WORDS[step.kind]
     return Content.assemble(
-        mark, step.title, (f"  {kind}" if kind else "", "$text-accent"), (points, "$foreground 60%")
+        mark[what.state(step)],
+        (number, "$text-primary"),
+        step.title,
+        (f"  {kind}" if kind else "", "$text-accent"),
+        (points, "$foreground 60%"),
+        (f"  {BOOKMARK_SIGN}" if marked else "", "$text-accent"),
     )

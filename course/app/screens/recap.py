@@ -2,40 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.style import Style
 
+from course import learnt, learnt_report, standing
 from course.app.jobs import points_in_words
 from course.app.prose import Block, Text, heading, parse
 from course.app.screens.base import CourseScreen
 from course.app.screens.lesson import CardScroll, LessonScreen
 from course.app.widgets.actions import BACK, ActionBar, ActionButton, Spring
 from course.app.widgets.prose import Prose
+from course.workspace import WorkspaceError, write_atomically
 
 if TYPE_CHECKING:
     from course.catalog import Lesson, Step
-    from course.progress import Best
+    from course.learnt import Learnt
+    from course.standing import Done
+
+
+MOST_KEYS = 9
 
 
 class RecapScreen(LessonScreen):
-    """The recap of a lesson: its text, and the points of its exercises and quiz."""
+    """The recap of a lesson: its text, the points of its exercises and quiz, and what is worth another look."""
 
     EXPLAINS = """\
-The end of the lesson: what to take along, and how many points the practice gave. Anything can be done again.
+The end of the lesson: what to take along, how many points the practice gave, and what is worth another look: a number
+opens it. Anything can be done again.
 """
+    BINDINGS = [  # noqa: RUF012
+        Binding(
+            str(number),
+            f"look_again({number - 1})",
+            f"Look again at {number}",
+            show=False,
+            id=f"recap.look{number}",
+            tooltip=f"Open what stands at {number}",
+        )
+        for number in range(1, MOST_KEYS + 1)
+    ]
+
+    def __init__(self, step: Step) -> None:
+        super().__init__(step)
+        self._worth_a_look: list[Step] = []
 
     def show(self, step: Step) -> None:
         super().show(step)
         lesson = self.course.catalog.lesson(step.lesson)
         assert lesson is not None
-        best = self.course.progress.best()
-        blocks = [heading(step.title), *parse(step.text), *points_blocks([lesson], best)]
-        blocks += predictions_blocks(*self.course.progress.predictions(lesson.id))
+        (learned,) = learnt.learnt(self.course.progress, self.course.catalog, learnt.card_of, lesson.id)
+        blocks: list[Block] = [heading(step.title)]
+        if learned.reached.complete and lesson.promise:
+            blocks.append(Text(Content.styled(lesson.promise, "bold"), Content.styled("✓ ", "$text-success")))
+        blocks += [*parse(step.text), *points_blocks(lesson, standing.done(self.course.progress))]
+        blocks += predictions_blocks(*learned.predictions)
+        blocks += self._look_again_blocks(learned)
         following = self.course.catalog.after(step)
         goes_on = (
             f" goes on with “{self._lesson_title(following)}”." if following else " shows the recap of the course."
@@ -44,46 +71,102 @@ The end of the lesson: what to take along, and how many points the practice gave
         self.query_one("#before", Prose).show(blocks)
         self.query_one("#after", Prose).show(())
 
+    def _look_again_blocks(self, learned: Learnt) -> list[Block]:
+        """What isn't done or wasn't understood, each with the number that opens it."""
+        self._worth_a_look, lines = [], []
+        for step in learned.open:
+            self._worth_a_look.append(step)
+            lines.append(Content.assemble((step.title, "bold"), " isn't done yet."))
+        for mistake in learned.mistakes:
+            if mistake.card is not None and not mistake.understood and mistake.card not in self._worth_a_look:
+                self._worth_a_look.append(mistake.card)
+                lines.append(Content.assemble((mistake.card.title, "bold"), f" explains “{mistake.in_words}”."))
+        quiz = next((step for step in learned.lesson.steps if step.kind == "quiz"), None)
+        if quiz is not None and learned.wrong_answers and quiz not in self._worth_a_look:
+            self._worth_a_look.append(quiz)
+            wrong = len(learned.wrong_answers)
+            lines.append(
+                Content.assemble((quiz.title, "bold"), f": {wrong} answer{'' if wrong == 1 else 's'} can be better.")
+            )
+        understood = sorted({mistake.in_words for mistake in learned.mistakes if mistake.understood})
+        blocks: list[Block] = []
+        if understood:
+            blocks.append(Text(Content.assemble(("Made and understood: ", "bold"), f"{', '.join(understood)}.")))
+        if lines:
+            blocks.append(Text(Content.styled("Worth another look", "bold $text-primary")))
+        for number, line in enumerate(lines[:MOST_KEYS], 1):
+            link = line.stylize(Style.from_meta({"@click": f"screen.look_again({number - 1})"}))
+            blocks.append(Text(link, Content.styled(f"{number}  ", "bold $text-accent"), after_gap=False))
+        return blocks
+
+    def action_look_again(self, index: int) -> None:
+        """Open what stands at a number: a card on top, exercises and quizzes as what they are."""
+        if index < len(self._worth_a_look):
+            step = self._worth_a_look[index]
+            if step.kind == "card":
+                self.course.show_aside(step.id)
+            else:
+                self.course.go_to(step)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "look_again":
+            return isinstance(parameters[0], int) and parameters[0] < len(self._worth_a_look)
+        return super().check_action(action, parameters)
+
     def _lesson_title(self, step: Step) -> str:
         lesson = self.course.catalog.lesson(step.lesson)
         return f"{lesson.number} {lesson.title}" if lesson else ""
 
 
 class CourseRecapScreen(CourseScreen):
-    """What the course taught, and the points of everything in it."""
+    """The report of what was learnt in the whole course, also before its end."""
 
     CSS_PATH = "lesson.tcss"
     EXPLAINS = """\
-The recap of the course: what each lesson was for, and the points of all its exercises and quizzes.
+What you learnt so far: what you can do now, the points, what went wrong and was understood, what is still open. s saves
+it as a Markdown file, c copies it.
 """
     BINDINGS = [  # noqa: RUF012
         Binding("f1,question_mark", "app.help", "Help", id="help"),
         Binding("escape,enter", "to_map", "Map", id="map", tooltip="Go to the course map"),
+        Binding("s", "save_report", "Save", id="report.save", tooltip="Save this report as a Markdown file"),
+        Binding("c", "copy_report", "Copy", id="report.copy", show=False, tooltip="Copy this report as Markdown"),
         Binding("left,p", "previous_step", "Back", id="step.previous", tooltip="Go to the last step of the course"),
     ]
 
     def body(self) -> ComposeResult:
         with CardScroll(id="card"):
             yield Prose(id="before")
-        yield ActionBar(ActionButton(BACK, "p", "previous_step"), Spring(), ActionButton("Course map", "Esc", "to_map"))
+        yield ActionBar(
+            ActionButton(BACK, "p", "previous_step"),
+            ActionButton("Save", "s", "save_report"),
+            ActionButton("Copy", "c", "copy_report"),
+            Spring(),
+            ActionButton("Course map", "Esc", "to_map"),
+        )
 
     def open(self) -> None:
         self.header.place = Content.styled("Course recap", "bold")
-        lessons, best = self.course.catalog.lessons, self.course.progress.best()
-        graded = list(self.course.catalog.graded())
-        passed = sum(best[step.id].passed for step in graded if step.id in best)
-        blocks: list[Block] = [heading("What you can do now")]
-        for lesson in lessons:
-            title = Content.assemble((lesson.title, "bold"), ". ", lesson.promise)
-            blocks.append(
-                Text(title, Content.styled(f"{lesson.number}  ", "$text-primary"), after_gap=lesson.number == 1)
-            )
+        kept, lessons = self.course.progress, self.course.catalog
+        blocks: list[Block] = [heading("Course recap"), *parse(learnt_report.body(kept, lessons, date.today()))]
         blocks.extend(parse("In a shell, `profile-first run train.py` runs a loop of your own on this GPU."))
-        blocks.append(heading(f"{passed} of {len(graded)} exercises and quizzes passed"))
-        blocks.extend(points_blocks(lessons, best))
-        blocks += predictions_blocks(*self.course.progress.predictions())
         self.query_one(Prose).show(blocks)
         self.query_one(VerticalScroll).focus()
+
+    def action_save_report(self) -> None:
+        path = self.course.workspace.folder.parent / "report.md"
+        try:
+            write_atomically(path, self._markdown())
+        except WorkspaceError as error:
+            self.notify(str(error), severity="error", timeout=10, markup=False)
+        else:
+            self.notify(f"Saved as {path}", timeout=8, markup=False)
+
+    def action_copy_report(self) -> None:
+        self.course.copy(self._markdown())
+
+    def _markdown(self) -> str:
+        return learnt_report.markdown(self.course.progress, self.course.catalog, date.today())
 
     def action_to_map(self) -> None:
         self.course.go_home()
@@ -100,20 +183,16 @@ def predictions_blocks(came_true: int, made: int) -> list[Block]:
     return [Text(Content(words), Content("  "), after_gap=False)]
 
 
-def points_blocks(lessons: Sequence[Lesson], best: dict[str, Best]) -> list[Block]:
+def points_blocks(lesson: Lesson, what: Done) -> list[Block]:
     """A line for each exercise and quiz, with its points, and the sum."""
+    marks = {"done": ("✓ ", "$text-success"), "begun": ("◐ ", "$text-warning"), "new": ("○ ", "$foreground 60%")}
     blocks: list[Block] = []
-    earned, possible = 0, 0
-    for lesson, step in ((each, step) for each in lessons for step in each.graded):
-        result = best.get(step.id)
-        points = result.points if result else 0
-        earned, possible = earned + points, possible + step.points
-        if result and result.passed:
-            mark = Content.styled("✓ ", "$text-success")
-        else:
-            mark = Content.styled("◐ " if result else "○ ", "$text-warning" if result else "$foreground 60%")
-        number = f"{lesson.number}  " if len(lessons) > 1 else ""
-        line = Content.assemble((number, "$text-primary"), step.title, (f"  {points}/{step.points}", "$foreground 60%"))
-        blocks.append(Text(line, mark, after_gap=not blocks))
-    blocks.append(Text(Content.styled(points_in_words(earned, possible), "bold"), Content("  "), after_gap=False))
+    for step in lesson.graded:
+        line = Content.assemble(step.title, (f"  {what.points(step)}/{step.points}", "$foreground 60%"))
+        blocks.append(Text(line, Content.styled(*marks[what.state(step)]), after_gap=not blocks))
+    earned = sum(map(what.points, lesson.graded))
+    if blocks:
+        blocks.append(
+            Text(Content.styled(points_in_words(earned, lesson.points), "bold"), Content("  "), after_gap=False)
+        )
     return blocks
