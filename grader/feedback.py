@@ -53,6 +53,16 @@ def _explain(outcome: Outcome, request: Call | Script, limits: Limits) -> tuple[
             f"Your code printed more than {_size(limits.output_bytes)} and was stopped. "
             "Look for a print inside a loop that never ends."
         )
+    if outcome.end == "too_many_processes":
+        return "crashed", (
+            f"Your code started more than {limits.processes} processes and was stopped. "
+            "Look for a fork, or for workers, inside a loop."
+        )
+    if outcome.end == "too_much_memory":
+        return "crashed", (
+            f"Your code and the processes that it started took more than {_size(limits.memory_bytes)} of memory "
+            "and were stopped. Try smaller sizes, or fewer workers."
+        )
     if outcome.end == "too_large_report":
         return "crashed", (
             f"What {subject} returned, or did, takes more than {_size(limits.report_bytes)} to write down, "

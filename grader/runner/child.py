@@ -41,20 +41,28 @@ from grader.runner.protocol import (
     Start,
     frame_report,
 )
+from grader.runner.sandbox import Entered, NotShutIn, enter_namespaces, shut_in
 
 OWN_FAULT = 70  # the exit code of a process that couldn't even read what it was for
 PACKAGES = str(Path(__file__).parents[2])
 
 
-def carry_out(start: Start, files: list[int], equipment: Equipment) -> NoReturn:
-    """Run what the request file asks for, write the report, and end this process."""
+def carry_out(start: Start, files: list[int], equipment: Equipment, inside: str | None = None) -> NoReturn:
+    """Run what the request file asks for, write the report, and end this process.
+
+    `inside` is the folder in which this process has already been shut in.
+    """
     exit_code = OWN_FAULT
     try:
         request_file, output, report_pipe = files
+        # Before anything of the request is read: the processes that look after the run hold nothing of it.
+        entered = enter_namespaces(start.folder, start.file_bytes) if start.layers is not None and not inside else None
         os.set_inheritable(report_pipe, False)
         request, nonce_pipe = _read_errand(request_file)
+        if inside is not None:
+            start = msgspec.structs.replace(start, folder=inside)
         exit_code = 0  # from here on there is a report, or something of the learner's prevented it: a failure as well
-        _write_report(report_pipe, nonce_pipe, _report_of(request, start, output, equipment))
+        _write_report(report_pipe, nonce_pipe, _report_of(request, start, entered, output, equipment))
     except BaseException:
         if exit_code == OWN_FAULT:
             traceback.print_exc()  # to the warm process's stderr
@@ -72,9 +80,9 @@ def _read_errand(request_file: int) -> tuple[Request, int]:
     return errand.request, nonce_pipe
 
 
-def _report_of(request: Request, start: Start, output: int, equipment: Equipment) -> Report:
+def _report_of(request: Request, start: Start, entered: Entered | None, output: int, equipment: Equipment) -> Report:
     try:
-        _settle_in(start, output)
+        _settle_in(start, entered, output)
         if isinstance(request, Expect):
             return _measure(request.workload, equipment)
         _prepare(request, equipment)
@@ -88,7 +96,7 @@ def _report_of(request: Request, start: Start, output: int, equipment: Equipment
         _flush()
 
 
-def _settle_in(start: Start, output: int) -> None:
+def _settle_in(start: Start, entered: Entered | None, output: int) -> None:
     """Give this process a session, streams, limits and a folder of its own."""
     os.setsid()
     end_with_parent()
@@ -109,8 +117,14 @@ def _settle_in(start: Start, output: int) -> None:
         setattr(sys, f"__{name}__", stream)
 
     _limit(start)
-    keep_signals_inside()
     os.chdir(start.folder)
+    if start.layers is None:
+        keep_signals_inside()
+    if start.layers is None or entered is None:
+        return
+    layers = shut_in(start.folder, entered, real_gpu=start.real_gpu)
+    if missing := [layer for layer in start.layers if layer not in layers]:
+        raise NotShutIn(f"Not kept apart as before: {', '.join(missing)} can't be had any more.")
 
 
 def _limit(start: Start) -> None:

@@ -59,6 +59,15 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def memory_bytes(pid: int) -> int:
+    """A process's share of the memory: what it shares with others is divided by their number. Linux only."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_bytes().splitlines():
+            if line.startswith(b"Pss:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
 def kill(pid: int, number: int = signal.SIGKILL) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)

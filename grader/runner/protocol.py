@@ -26,6 +26,7 @@ class Limits(msgspec.Struct, frozen=True):
     report_bytes: int = 64_000_000
     memory_bytes: int = 4_000_000_000  # on top of what the warm process has
     file_bytes: int = 500_000_000
+    processes: int = 300  # where it is shut in
 
 
 # --- what to run: runner -> child -------------------------------------------------------------------------------------
@@ -155,6 +156,9 @@ class Start(msgspec.Struct, frozen=True, tag="start"):
     folder: str
     memory_bytes: int
     file_bytes: int
+    layers: list[str] | None = None
+    """What must keep other people's code apart; None for one's own."""
+    real_gpu: bool = False
 
 
 class Stop(msgspec.Struct, frozen=True, tag="stop"):
@@ -166,6 +170,8 @@ Order = Start | Stop
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
     gpu: Gpu
+    layers: list[str] = []
+    """What keeps other people's code apart, as tried; empty where nobody asked for that."""
 
 
 class Unable(msgspec.Struct, frozen=True, tag="unable"):

@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic
 from typing import Literal
 
@@ -17,9 +18,11 @@ import msgspec
 
 from grader.errors import RunnerUnavailable
 from grader.runner.cancellation import Cancellation
+from grader.runner.descendants import descendants, memory_bytes
 from grader.runner.protocol import (
     Ended,
     Errand,
+    Expect,
     Limits,
     Report,
     Request,
@@ -34,8 +37,13 @@ from grader.verdict import Gpu
 
 STOP_LIMIT_S = 15.0  # for a run to be stopped; then the warm process itself is taken to be stuck
 
-End = Literal["ended", "timeout", "too_much_output", "too_large_report", "cancelled", "lost"]
-Stopping = Literal["timeout", "too_much_output", "too_large_report", "cancelled"]
+LOOK_S = 0.25
+"""How often the processes of a run that is shut in are counted."""
+
+Stopping = Literal[
+    "timeout", "too_much_output", "too_large_report", "too_many_processes", "too_much_memory", "cancelled"
+]
+End = Literal[Stopping, "ended", "lost"]
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -70,7 +78,7 @@ class Run:
         self.on_output = on_output
         self.stops = stops
         self.nonce = secrets.token_hex(16)
-        self.folder = tempfile.mkdtemp(prefix="profile-first-")
+        self.folder = tempfile.mkdtemp(prefix="run-", dir=warm.runs)
         self.output_pipe, output_end = os.pipe()
         self.report_pipe, report_end = os.pipe()
         self.ends = [output_end, report_end]  # to be written to by the child
@@ -84,6 +92,7 @@ class Run:
         self.ended: Ended | None = None
         self.began_s = monotonic()
         self.deadline_s = self.began_s + START_LIMIT_S
+        self.look_s = self.began_s + LOOK_S
 
     def __enter__(self) -> Run:
         return self
@@ -111,10 +120,16 @@ class Run:
 
     def _send(self) -> None:
         """Hand the request and our pipes' other ends to the warm process."""
-        order = Start(self.folder, self.limits.memory_bytes, self.limits.file_bytes)
+        request, layers = self.request, None
+        if self.warm.shut_in:
+            layers = self.warm.layers_inside
+            if not isinstance(request, Expect):  # the names of folders are nobody else's business
+                request = msgspec.structs.replace(request, path=str(Path(self.folder) / Path(request.path).name))
+        real_gpu = self.gpu.kind == "real"
+        order = Start(self.folder, self.limits.memory_bytes, self.limits.file_bytes, layers, real_gpu)
         try:
             with tempfile.TemporaryFile() as request_file:
-                request_file.write(msgspec.json.encode(Errand(self.nonce, self.request)))
+                request_file.write(msgspec.json.encode(Errand(self.nonce, request)))
                 request_file.seek(0)
                 self.warm.send(order, [request_file.fileno(), *self.ends])
         except OSError as error:
@@ -130,7 +145,10 @@ class Run:
         watched = [control, *self.open]
         if self.stopping is None:
             watched += [stop.fileno() for stop in self.stops]
-        arrived, _, _ = select.select(watched, [], [], max(0.0, self.deadline_s - monotonic()))
+        patience_s = max(0.0, self.deadline_s - monotonic())
+        arrived, _, _ = select.select(watched, [], [], min(patience_s, LOOK_S) if self.warm.shut_in else patience_s)
+        if self.warm.shut_in and monotonic() >= self.look_s:
+            self._look_at_processes()
         if any(stop.cancelled for stop in self.stops):
             self._stop("cancelled")
         if self.output_pipe in arrived:
@@ -143,6 +161,15 @@ class Run:
             if self.stopping is not None:
                 raise Lost("It doesn't stop.")
             self._stop("timeout")
+
+    def _look_at_processes(self) -> None:
+        """Limits of the kernel are for each process, or for each user; these are for all processes of a run."""
+        self.look_s = monotonic() + LOOK_S
+        processes = descendants(self.warm.process.pid)
+        if len(processes) > self.limits.processes:
+            self._stop("too_many_processes")
+        elif sum(map(memory_bytes, processes)) > self.limits.memory_bytes:
+            self._stop("too_much_memory")
 
     def _hear(self) -> None:
         for news in self.warm.news():

@@ -27,10 +27,15 @@ class WarmRunner:
         equipment: str = "grader.runner.equipment",
         environment: Mapping[str, str] | None = None,
         fresh: bool = False,
+        shut_in: bool = False,
+        bubble: str | None = None,
     ) -> None:
+        """`shut_in` keeps runs apart from everything or refuses them; `bubble` is the program bwrap, to do so twice."""
         self._equipment = equipment
         self._environment = environment or {}
         self._fresh = fresh
+        self._shut_in = shut_in
+        self._bubble = bubble if shut_in else None
         self._turn = threading.Lock()
         self._warm: WarmProcess | None = None
         self._closing = Cancellation()
@@ -56,6 +61,12 @@ class WarmRunner:
     def gpu(self) -> Gpu | None:
         """The GPU in use, once the warm process has told."""
         return self._warm.ready_gpu if self._warm is not None else None
+
+    @property
+    def layers(self) -> list[str]:
+        """What keeps a run apart, once the warm process has tried; empty where nobody asked for that."""
+        inside = self._warm.layers_inside if self._warm is not None else []
+        return ["bubblewrap", *inside] if self._bubble is not None and inside else list(inside)
 
     def run(
         self,
@@ -106,7 +117,7 @@ class WarmRunner:
             self._lose_process()
         if self._warm is None:
             try:
-                self._warm = WarmProcess(self._equipment, self._environment, self._fresh)
+                self._warm = WarmProcess(self._equipment, self._environment, self._fresh, self._shut_in, self._bubble)
             except OSError as error:
                 raise RunnerUnavailable(f"No process can be started for your code: {error}.") from error
         return self._warm

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,13 +19,17 @@ from typing import IO
 import msgspec
 
 from grader.errors import Cancelled
+from grader.runner.bubblewrap import bubblewrap
 from grader.runner.cancellation import Cancellation
 from grader.runner.descendants import descendants, end_others, kill, marked
 from grader.runner.protocol import Channel, News, Order, Ready, Unable, read_news
+from grader.runner.sandbox import KEPT_VARIABLES
 from grader.verdict import Gpu
 
 MARK = "PROFILE_FIRST_RUNNER"  # in the environment of everything that a warm process starts
 PACKAGES = Path(__file__).parents[2]
+GIVEN_VARIABLES = (*KEPT_VARIABLES, "PATH", "PYTHON", "LANG", "LC_", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+"""What of the environment other people's code may come near: an instructor's has tokens in it."""
 START_LIMIT_S = 180.0  # importing torch from a cold disk on a busy machine
 STOP_LIMIT_S = 15.0  # then it's taken to be stuck
 
@@ -36,22 +41,38 @@ class Lost(Exception):
 class WarmProcess:
     """Obeys one runner, and ends when that runner is gone."""
 
-    def __init__(self, equipment: str, environment: Mapping[str, str], fresh: bool) -> None:
+    def __init__(
+        self,
+        equipment: str,
+        environment: Mapping[str, str],
+        fresh: bool,
+        shut_in: bool = False,
+        bubble: str | None = None,
+    ) -> None:
         ours, theirs = socket.socketpair()
         self.channel = Channel(ours)
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self.ready_gpu: Gpu | None = None
+        self.shut_in = shut_in
+        self.layers_inside: list[str] = []
+        """What keeps a run apart within this process."""
+        self.runs = tempfile.mkdtemp(prefix="profile-first-")
+        """Where the folders of its runs are."""
         self.mark = secrets.token_hex(16)
         options = ["--control", str(theirs.fileno()), "--equipment", equipment, *(["--fresh"] if fresh else [])]
+        options += ["--shut-in"] if shut_in else []
+        own_folder = {"TMPDIR": self.runs} if shut_in else {}
+        around = bubblewrap(bubble, self.runs) if bubble is not None else []
+        given = {name: value for name, value in os.environ.items() if not shut_in or name.startswith(GIVEN_VARIABLES)}
         quiet = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "KINETO_LOG_LEVEL": "99"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "grader.runner.zygote", *options],
+            [*around, sys.executable, "-m", "grader.runner.zygote", *options],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self.errors,
             pass_fds=[theirs.fileno()],
             cwd=PACKAGES,  # not the learner's folder, where a torch.py might lie
-            env={**os.environ, **quiet, **environment, MARK: self.mark},
+            env={**given, **quiet, **environment, **own_folder, MARK: self.mark},
             start_new_session=True,
         )
         theirs.close()
@@ -79,6 +100,7 @@ class WarmProcess:
                 raise Lost(news.message)
             if isinstance(news, Ready):
                 self.ready_gpu = news.gpu
+                self.layers_inside = news.layers
 
     def send(self, order: Order, files: list[int] | None = None) -> None:
         try:
@@ -114,6 +136,7 @@ class WarmProcess:
         except subprocess.TimeoutExpired:
             self.kill()
         self.errors.close()
+        shutil.rmtree(self.runs, ignore_errors=True)
 
     def kill(self) -> None:
         """Kill it and whatever it has started, also what it can no longer look after itself."""
@@ -126,3 +149,4 @@ class WarmProcess:
         self.process.wait()
         end_others(lambda: marked(MARK, self.mark))
         self.errors.close()
+        shutil.rmtree(self.runs, ignore_errors=True)

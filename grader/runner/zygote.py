@@ -14,25 +14,42 @@ import shutil
 import signal
 import socket
 import sys
+import tempfile
 import warnings
 from typing import NoReturn
 
 from grader.errors import GraderError
+from grader.runner import sandbox
 from grader.runner.child import carry_out
 from grader.runner.descendants import adopt_orphans, end_all, end_with_parent, reap
 from grader.runner.equipment import Equipment, equipment
-from grader.runner.protocol import Channel, Ended, News, Ready, Start, Started, Stop, Unable, read_news, read_order
+from grader.runner.protocol import (
+    Channel,
+    Ended,
+    Limits,
+    News,
+    Ready,
+    Start,
+    Started,
+    Stop,
+    Unable,
+    read_news,
+    read_order,
+)
+from grader.runner.sandbox import NotShutIn, enter_namespaces, trial
 
 
 class Zygote:
     """Waits for orders and for the end of the child, one child at a time."""
 
-    def __init__(self, channel: Channel, module: str, lab: Equipment | None) -> None:
+    def __init__(self, channel: Channel, module: str, lab: Equipment | None, shut_in: bool) -> None:
         self.channel = channel
         self.module = module
+        self.shut_in = shut_in
         self.lab = lab  # None: spares instead of forks
         self.child: int | None = None
-        self.folder: str | None = None
+        self.folders: list[str] = []
+        self.spare_folder: str | None = None
         self.spare: Channel | None = None
         self.spare_pid: int | None = None
         self.spare_ready = False
@@ -76,7 +93,7 @@ class Zygote:
         return True
 
     def _start(self, start: Start, files: list[int]) -> None:
-        self.folder = start.folder
+        self.folders = [start.folder]
         if self.lab is None:
             self.waiting = start, files
             if self.spare_pid is None:
@@ -122,6 +139,8 @@ class Zygote:
             # They fork faster than they die. Ending this process too lets the runner see it and start a fresh one.
             sys.exit(1)
         self.child = None
+        for folder in self.folders[1:]:
+            shutil.rmtree(folder, ignore_errors=True)
         if self.spare_pid in ended:
             self.spare_pid = None  # whatever it was, the next run starts another one
         self._tell(Ended(ended.get(child, -signal.SIGKILL)))
@@ -130,8 +149,9 @@ class Zygote:
         for pid in (self.child, self.spare_pid):
             if pid is not None:
                 end_all(pid)
-        if self.folder is not None:  # the runner removes it, unless it's gone
-            shutil.rmtree(self.folder, ignore_errors=True)
+        for folder in (*self.folders, self.spare_folder):  # the runner removes the first, unless it's gone
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _forget_waiting(self) -> None:
         if self.waiting is not None:
@@ -149,10 +169,11 @@ class Zygote:
 
     def _start_spare(self) -> None:
         ours, theirs = socket.socketpair()
+        self.spare_folder = tempfile.mkdtemp(prefix="profile-first-") if self.shut_in else None
         pid = os.fork()
         if pid == 0:
             os.set_inheritable(theirs.fileno(), True)
-            _become_spare(theirs.fileno(), self.module)
+            _become_spare(theirs.fileno(), self.module, self.spare_folder)
         theirs.close()
         self.spare, self.spare_pid, self.spare_ready = Channel(ours), pid, False
 
@@ -182,13 +203,15 @@ class Zygote:
         self._forget_waiting()
         self.child = self.spare_pid
         self.spare.close()
-        self.spare, self.spare_pid = None, None
+        self.folders = [folder for folder in (start.folder, self.spare_folder) if folder is not None]
+        self.spare, self.spare_pid, self.spare_folder = None, None, None
         self._tell(Started(self.child))
         self._start_spare()  # for the next run; it gets ready during this one
 
 
-def _become_spare(control: int, module: str) -> NoReturn:
+def _become_spare(control: int, module: str, folder: str | None) -> NoReturn:
     arguments = ["-m", "grader.runner.zygote", "--control", str(control), "--equipment", module, "--spare"]
+    arguments += ["--folder", folder] if folder is not None else []
     try:
         os.execv(sys.executable, [sys.executable, *arguments])
     finally:
@@ -197,13 +220,19 @@ def _become_spare(control: int, module: str) -> NoReturn:
 
 def _why(error: Exception) -> str:
     """Why no code can be run here. Errors of our own say it all."""
-    return str(error) if isinstance(error, GraderError) else f"No code can be run here: {type(error).__name__}: {error}"
+    ours = isinstance(error, (GraderError, NotShutIn))
+    return str(error) if ours else f"No code can be run here: {type(error).__name__}: {error}"
 
 
-def serve_as_spare(channel: Channel, module: str) -> None:
+def serve_as_spare(channel: Channel, module: str, folder: str | None) -> None:
     """Get ready, wait for the one run that this process is for, and become it."""
     end_with_parent()
+    layers: list[str] = []
     try:
+        if folder is not None:
+            # Landlock and the filter hold only for threads that begin afterwards, and CUDA has some.
+            entered = enter_namespaces(folder, Limits().file_bytes)
+            layers = sandbox.shut_in(folder, entered, real_gpu=True)
         lab = equipment(module)
         gpu = lab.use()
         lab.warm_up()
@@ -212,7 +241,7 @@ def serve_as_spare(channel: Channel, module: str) -> None:
     except Exception as error:
         channel.send(Unable(_why(error)))
         return
-    channel.send(Ready(gpu))
+    channel.send(Ready(gpu, layers))
     lines: list[bytes] = []
     files: list[int] = []
     while not lines:
@@ -224,7 +253,7 @@ def serve_as_spare(channel: Channel, module: str) -> None:
     start = read_order(lines[0])
     channel.close()
     if isinstance(start, Start):
-        carry_out(start, files, lab)
+        carry_out(start, files, lab, folder)
 
 
 def main() -> None:
@@ -233,6 +262,8 @@ def main() -> None:
     arguments.add_argument("--equipment", default="grader.runner.equipment")
     arguments.add_argument("--fresh", action="store_true", help="start a process for each run instead of forking")
     arguments.add_argument("--spare", action="store_true", help="be such a process")
+    arguments.add_argument("--folder", help="where such a process is shut in")
+    arguments.add_argument("--shut-in", action="store_true", help="refuse to run anything that can't be kept apart")
     options = arguments.parse_args()
     channel = Channel(socket.socket(fileno=options.control))
     channel.connection.set_inheritable(False)
@@ -240,7 +271,7 @@ def main() -> None:
     warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*multi-threaded.*fork")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is the runner's to handle
     if options.spare:
-        serve_as_spare(channel, options.equipment)
+        serve_as_spare(channel, options.equipment, options.folder)
         return
     adopt_orphans()
     lab = None
@@ -252,13 +283,14 @@ def main() -> None:
                 channel.connection.set_inheritable(True)
                 os.execv(sys.executable, [sys.executable, "-m", "grader.runner.zygote", *sys.argv[1:], "--fresh"])
             lab.warm_up()
+            layers = trial(real_gpu=False) if options.shut_in else []
         except Exception as error:
             channel.send(Unable(_why(error)))
             return
         gc.collect()
         gc.freeze()  # a collection in a fork would else copy every page of torch's
-        channel.send(Ready(gpu))
-    Zygote(channel, options.equipment, lab).serve()
+        channel.send(Ready(gpu, layers))
+    Zygote(channel, options.equipment, lab, options.shut_in).serve()
     os._exit(0)  # torch takes half a second to leave, and there is nothing to clean up
 
 

@@ -1,0 +1,49 @@
+"""The command that starts a program in bubblewrap: no network, no other processes, a system that can't be written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+PACKAGES = Path(__file__).parents[2]
+HIDDEN = ("course", "exercises", "solutions", "grader/checks", "grader/lint", "grader/reports")
+GPU_DEVICES = ("nvidia*", "kfd", "dri")
+TRY_LIMIT_S = 10.0
+# What the warm process needs to shut each run in once more, where it is root's.
+CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_DAC_READ_SEARCH", "CAP_KILL")
+
+
+def find() -> tuple[str | None, str]:
+    """The program, if it is there and works; else why not."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return None, "not installed"
+    try:
+        done = subprocess.run(
+            [*bubblewrap(program, "/tmp"), "true"], capture_output=True, text=True, timeout=TRY_LIMIT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, f"{program} fails: {error}"
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()
+        return None, f"{program} fails: {lines[-1] if lines else f'exit code {done.returncode}'}"
+    return program, program
+
+
+def bubblewrap(program: str, runs: str) -> list[str]:
+    """Everything before the command itself; only the folder `runs` can be written."""
+    command = [program, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    if os.geteuid() == 0:
+        command += [part for capability in CAPABILITIES for part in ("--cap-add", capability)]
+    else:
+        command += ["--unshare-user"]
+    command += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
+    for pattern in GPU_DEVICES:
+        for device in sorted(Path("/dev").glob(pattern)):
+            command += ["--dev-bind", str(device), str(device)]
+    for part in HIDDEN:
+        if (PACKAGES / part).is_dir():
+            command += ["--tmpfs", str(PACKAGES / part)]
+    return [*command, "--bind", runs, runs, "--chdir", str(PACKAGES)]
