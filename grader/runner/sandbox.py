@@ -186,6 +186,7 @@ def shut_in(folder: str, entered: Entered, *, real_gpu: bool) -> list[str]:
     os.environ.update(
         kept, HOME=folder, TMPDIR=folder, PATH=os.defpath, LANG="C.UTF-8", USER="student", LOGNAME="student"
     )
+    tempfile.tempdir = folder  # which a fork would have inherited from the time before
     if NAMESPACES in entered.layers:
         resource.setrlimit(resource.RLIMIT_NPROC, (MAX_PROCESSES, MAX_PROCESSES))
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
