@@ -23,6 +23,8 @@ class CheckFile(msgspec.Struct, frozen=True, tag="check"):
     exercise: str
     path: str
     seed: int | None = None
+    events: bool = True
+    """Whether to tell what the lab saw."""
 
 
 class CancelRequest(msgspec.Struct, frozen=True, tag="cancel"):
@@ -52,6 +54,8 @@ class ServiceReady(msgspec.Struct, frozen=True, tag="ready"):
     """The warm process is there; nothing waits for torch any more."""
 
     gpu: Gpu
+    layers: list[str] = []
+    """What keeps runs apart, where that was asked for."""
 
 
 class Output(msgspec.Struct, frozen=True, tag="output"):

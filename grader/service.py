@@ -109,7 +109,7 @@ class Service:
         first: list[dict[str, Any]] = []
 
         def seen(run: Seen) -> None:
-            first.extend([] if first else first_events(run.observed))
+            first.extend([] if first or not asked.events else first_events(run.observed))
 
         path = Path(asked.path)
         verdict = check(
@@ -134,11 +134,11 @@ class Service:
         return run_result(outcome, RUN_LIMITS)
 
     def warm_up(self) -> None:
-        """Tell when runs can start at once. If they can't, the first request says why."""
+        """Tell when runs can start at once, or why they can't; so does the first request."""
         try:
-            self.answer(ServiceReady(self._runner.warm_up()))
-        except (GraderError, OSError):
-            return
+            self.answer(ServiceReady(self._runner.warm_up(), self._runner.layers))
+        except (GraderError, OSError) as error:
+            self.answer(NotDone(0, type(error).__name__, str(error)))
 
 
 def _not_run(message: str) -> RunResult:
@@ -195,10 +195,15 @@ def serve(runner: WarmRunner) -> None:
 
 
 def main() -> None:
+    import argparse
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is the app's to handle
-    serve(WarmRunner())
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--shut-in", action="store_true", help="keep what is run apart from everything, or refuse")
+    arguments.add_argument("--bubble", metavar="BWRAP", help="the program bubblewrap, to do so twice")
+    options = arguments.parse_args()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is for whoever started this to handle
+    serve(WarmRunner(shut_in=options.shut_in, bubble=options.bubble))
 
 
 if __name__ == "__main__":
