@@ -7,9 +7,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from grader.runner.sandbox import gpu_devices, readable
+
 PACKAGES = Path(__file__).parents[2]
-HIDDEN = ("course", "exercises", "solutions", "grader/checks", "grader/lint", "grader/reports")
-GPU_DEVICES = ("nvidia*", "kfd", "dri")
 TRY_LIMIT_S = 10.0
 # What the warm process needs to shut each run in once more, where it is root's.
 CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_DAC_READ_SEARCH", "CAP_KILL")
@@ -39,11 +39,12 @@ def bubblewrap(program: str, runs: str) -> list[str]:
         command += [part for capability in CAPABILITIES for part in ("--cap-add", capability)]
     else:
         command += ["--unshare-user"]
-    command += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
-    for pattern in GPU_DEVICES:
-        for device in sorted(Path("/dev").glob(pattern)):
-            command += ["--dev-bind", str(device), str(device)]
-    for part in HIDDEN:
-        if (PACKAGES / part).is_dir():
-            command += ["--tmpfs", str(PACKAGES / part)]
+    command += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
+    for device in gpu_devices():
+        command += ["--dev-bind-try", device, device]
+    for place in readable():
+        if Path(place).is_symlink():
+            command += ["--symlink", str(Path(place).readlink()), place]
+        elif not place.startswith("/proc/"):
+            command += ["--ro-bind-try", place, place]
     return [*command, "--bind", runs, runs, "--chdir", str(PACKAGES)]

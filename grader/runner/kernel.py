@@ -21,7 +21,9 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
-MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 1 << 14, 1 << 18
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 8, 1 << 12, 1 << 14, 1 << 18
+_MNT_DETACH = 2
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
 CAP_DAC_READ_SEARCH = 2
 _CAPABILITIES_VERSION_3 = 0x20080522
@@ -56,6 +58,15 @@ def mount(source: str, target: str, kind: str | None, flags: int, data: str = ""
     kind_bytes = None if kind is None else kind.encode()
     if libc().mount(source.encode(), target.encode(), kind_bytes, ctypes.c_ulong(flags), data.encode()) != 0:
         raise _error(f"mount {kind or 'flags'} on {target}")
+
+
+def change_root(folder: str) -> None:
+    """Make a mounted folder the root of this process's mount namespace, and let go of the one before."""
+    os.chdir(folder)
+    syscall(_PIVOT_ROOT[machine()], b".", b".")
+    if libc().umount2(b".", _MNT_DETACH) != 0:
+        raise _error("umount2")
+    os.chdir("/")
 
 
 def keep_capabilities(kept: int = 0) -> None:

@@ -52,6 +52,9 @@ FIRST_USER = 2_000_000_000
 """From here on, numbers of users that nobody has; each run gets one, so that its processes are counted alone."""
 MAX_PROCESSES = 200
 FAILED = "failed: "
+NOBODY = "student"
+IN_BUBBLEWRAP = "PROFILE_FIRST_IN_BUBBLEWRAP"
+"""Set to "yes" for the warm process there."""
 KEPT_VARIABLES = ("CUDA_", "HIP_", "ROCR_", "KINETO_", "MKL_", "OMP_", "PROFILE_FIRST_GPU")
 
 
@@ -65,6 +68,8 @@ class Entered(NamedTuple):
     layers: tuple[str, ...] = ()
     own_processes: bool = False
     """Whether /proc shows only those of the run."""
+    read: tuple[str, ...] = ()
+    """What can be seen of the system."""
 
 
 def enter_namespaces(folder: str, memory_bytes: int) -> Entered:
@@ -88,13 +93,14 @@ def enter_namespaces(folder: str, memory_bytes: int) -> Entered:
         _map("uid_map", f"{uid} {uid} 1")
         _map("gid_map", f"{gid} {gid} 1")
     tell = _become_the_first_process()
-    own_processes = _mount_what_is_private(folder, memory_bytes, user)
+    read = readable()
+    own_processes = _make_a_root(folder, memory_bytes, user, read)
     _become_the_run(tell)
     if user is None:
         kernel.keep_capabilities(0)
-        return Entered((NAMESPACES,), own_processes)
+        return Entered((NAMESPACES,), own_processes, read)
     _change_to(user)
-    return Entered((NAMESPACES, OTHER_USER), own_processes)
+    return Entered((NAMESPACES, OTHER_USER), own_processes, read)
 
 
 def _map(name: str, content: str) -> None:
@@ -149,18 +155,50 @@ def _end_as(exit_code: int) -> NoReturn:
     os._exit(exit_code & 0xFF)
 
 
-def _mount_what_is_private(folder: str, memory_bytes: int, user: int | None) -> bool:
-    """Its folder and shared memory; whether it has its own list of processes too, which not every container allows."""
+def _make_a_root(folder: str, memory_bytes: int, user: int | None, read: Sequence[str]) -> bool:
+    """Leave the file system for one with nothing in it but what is needed: not even a socket is there to connect to.
+
+    Returns whether /proc shows only the run's own processes, which not every container allows.
+    """
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    private = kernel.MS_NOSUID | kernel.MS_NODEV
+    kernel.mount("tmpfs", folder, "tmpfs", private, "size=1m,mode=755")
+    for place in (*read, *DEVICES, *gpu_devices()):
+        _show(place, folder)
+    own_processes = True
+    processes = _made(f"{folder}/proc")
+    try:
+        kernel.mount("proc", processes, "proc", private | kernel.MS_NOEXEC)
+    except OSError:
+        own_processes = False
+        kernel.mount("/proc", processes, None, kernel.MS_BIND | kernel.MS_REC)
     owner = f",uid={user},gid={user}" if user is not None else ""
     options = f"size={memory_bytes},nr_inodes={MAX_FILES},mode=700{owner}"
     for place in (folder, SHARED_MEMORY):
-        kernel.mount("tmpfs", place, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
-    try:
-        kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
-    except OSError:
-        return False
-    return True
+        kernel.mount("tmpfs", _made(f"{folder}{place}"), "tmpfs", private, options)
+    kernel.change_root(folder)
+    return own_processes
+
+
+def _show(place: str, root: str) -> None:
+    """Let a file or folder be seen at the same place below another root."""
+    target = Path(f"{root}{place}")
+    if place.startswith("/proc/") or os.path.lexists(target) or not os.path.lexists(place):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if Path(place).is_symlink():
+        target.symlink_to(Path(place).readlink())
+        return
+    if Path(place).is_dir():
+        target.mkdir()
+    else:
+        target.touch()
+    kernel.mount(place, str(target), None, kernel.MS_BIND | kernel.MS_REC)
+
+
+def _made(folder: str) -> str:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _change_to(user: int) -> None:
@@ -183,18 +221,15 @@ def shut_in(folder: str, entered: Entered, *, real_gpu: bool) -> list[str]:
 
     kept = {name: value for name, value in os.environ.items() if name.startswith(KEPT_VARIABLES)}
     os.environ.clear()
-    os.environ.update(
-        kept, HOME=folder, TMPDIR=folder, PATH=os.defpath, LANG="C.UTF-8", USER="student", LOGNAME="student"
-    )
+    os.environ.update(kept, HOME=folder, TMPDIR=folder, PATH=os.defpath, LANG="C.UTF-8", USER=NOBODY, LOGNAME=NOBODY)
     tempfile.tempdir = folder  # which a fork would have inherited from the time before
     if NAMESPACES in entered.layers:
         resource.setrlimit(resource.RLIMIT_NPROC, (MAX_PROCESSES, MAX_PROCESSES))
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
-    ours = [str(PACKAGES / part) for part in OURS]
     processes = "/proc" if entered.own_processes else "/proc/self"
-    read = [*without([*SYSTEM, *_python()], [str(PACKAGES / part) for part in HIDDEN]), *ours, processes]
+    read = [*(entered.read or readable()), processes]
     try:
-        keep_files_inside(read, [folder, *DEVICES, *(_gpu_devices() if real_gpu else [])])
+        keep_files_inside(read, [folder, *DEVICES, *(gpu_devices() if real_gpu else [])])
         filter_system_calls()
     except OSError as error:
         raise NotShutIn(f"Other people's code can't be kept apart here: {error}.") from error
@@ -226,11 +261,29 @@ def trial(*, real_gpu: bool) -> list[str]:
     return told.split("\n")
 
 
+def empty_shared_memory() -> None:
+    """Between two runs where only bubblewrap makes a file system of its own: the next one finds nothing."""
+    if os.environ.get(IN_BUBBLEWRAP) != "yes":
+        return
+    for entry in Path(SHARED_MEMORY).iterdir():
+        with contextlib.suppress(OSError):
+            entry.unlink()
+
+
+def readable() -> tuple[str, ...]:
+    """What of the system a run may see: the system's own files, Python with its packages, and the lab."""
+    hidden = [str(PACKAGES / part) for part in HIDDEN]
+    links = [place for place in SYSTEM if Path(place).is_symlink()]
+    return (*links, *without([*SYSTEM, *_python()], hidden), *(str(PACKAGES / part) for part in OURS))
+
+
 def _python() -> list[str]:
     """Where Python and its packages lie."""
     found = {sys.base_prefix, sys.base_exec_prefix, sysconfig.get_paths()["stdlib"], *site.getsitepackages()}
     if site.ENABLE_USER_SITE:
         found.add(site.getusersitepackages())
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    found |= {path for path in given if path and Path(path).resolve() != PACKAGES.resolve()}
     if sys.prefix != sys.base_prefix:
         found |= {str(Path(sys.prefix) / part) for part in ("bin", "pyvenv.cfg")}
     return sorted(found)
@@ -253,9 +306,10 @@ def without(places: Sequence[str], hidden: Sequence[str]) -> list[str]:
                 waiting += [entry.path for entry in entries if not entry.is_symlink()]
         else:
             found[place] = None
-    return list(found)
+    return [place for place in sorted(found) if not any(str(folder) in found for folder in Path(place).parents)]
 
 
-def _gpu_devices() -> list[str]:
+def gpu_devices() -> list[str]:
+    """The devices of a real GPU, and where its driver looks for them."""
     devices = [str(path) for pattern in GPU_DEVICES for path in Path("/dev").glob(pattern)]
-    return [*devices, "/sys/bus/pci", "/sys/module", "/proc/driver/nvidia"]
+    return [] if not devices else [*devices, "/sys/bus/pci", "/sys/module", "/proc/driver/nvidia"]

@@ -23,13 +23,17 @@ from grader.runner.bubblewrap import bubblewrap
 from grader.runner.cancellation import Cancellation
 from grader.runner.descendants import descendants, end_others, kill, marked
 from grader.runner.protocol import Channel, News, Order, Ready, Unable, read_news
-from grader.runner.sandbox import KEPT_VARIABLES
+from grader.runner.sandbox import IN_BUBBLEWRAP, KEPT_VARIABLES, NAMESPACES
 from grader.verdict import Gpu
 
 MARK = "PROFILE_FIRST_RUNNER"  # in the environment of everything that a warm process starts
 PACKAGES = Path(__file__).parents[2]
 GIVEN_VARIABLES = (*KEPT_VARIABLES, "PATH", "PYTHON", "LANG", "LC_", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 """What of the environment other people's code may come near: an instructor's has tokens in it."""
+NEEDS_NAMESPACES = (
+    "Other people's code can't be kept apart here: this user can't make namespaces, and bubblewrap isn't there to. "
+    "Install bubblewrap, or see what 'profile-first doctor' says of user namespaces."
+)
 START_LIMIT_S = 180.0  # importing torch from a cold disk on a busy machine
 STOP_LIMIT_S = 15.0  # then it's taken to be stuck
 
@@ -54,6 +58,7 @@ class WarmProcess:
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self.ready_gpu: Gpu | None = None
         self.shut_in = shut_in
+        self.bubble = bubble
         self.layers_inside: list[str] = []
         """What keeps a run apart within this process."""
         self.runs = tempfile.mkdtemp(prefix="profile-first-")
@@ -62,6 +67,8 @@ class WarmProcess:
         options = ["--control", str(theirs.fileno()), "--equipment", equipment, *(["--fresh"] if fresh else [])]
         options += ["--shut-in"] if shut_in else []
         own_folder = {"TMPDIR": self.runs} if shut_in else {}
+        if bubble is not None:
+            own_folder[IN_BUBBLEWRAP] = "yes"
         around = bubblewrap(bubble, self.runs) if bubble is not None else []
         given = {name: value for name, value in os.environ.items() if not shut_in or name.startswith(GIVEN_VARIABLES)}
         quiet = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "KINETO_LOG_LEVEL": "99"}
@@ -101,6 +108,8 @@ class WarmProcess:
             if isinstance(news, Ready):
                 self.ready_gpu = news.gpu
                 self.layers_inside = news.layers
+                if self.shut_in and self.bubble is None and NAMESPACES not in news.layers:
+                    raise Lost(NEEDS_NAMESPACES)
 
     def send(self, order: Order, files: list[int] | None = None) -> None:
         try:

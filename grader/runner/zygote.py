@@ -139,6 +139,8 @@ class Zygote:
             # They fork faster than they die. Ending this process too lets the runner see it and start a fresh one.
             sys.exit(1)
         self.child = None
+        if self.shut_in:
+            sandbox.empty_shared_memory()
         for folder in self.folders[1:]:
             shutil.rmtree(folder, ignore_errors=True)
         if self.spare_pid in ended:
