@@ -31,7 +31,7 @@ def shut(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     # The tests' own folder can't be seen from there.
     equipment = tmp_path_factory.mktemp("equipment")
     (equipment / "fake_equipment.py").write_text((HERE / "fake_equipment.py").read_text())
-    environment = {"PYTHONPATH": f"{equipment}:{bubblewrap.PACKAGES}"}
+    environment = {"PYTHONPATH": f"{equipment}:{os.environ.get('PYTHONPATH', bubblewrap.PACKAGES)}"}
     bubble, why = bubblewrap.find()
     if request.param == "alone":
         bubble = None
@@ -377,7 +377,7 @@ def test_nothing_is_run_where_a_required_layer_fails(broken: str, tmp_path: Path
             sandbox.{broken} = refuse
         """)
     )
-    environment = {"PYTHONPATH": f"{tmp_path}:{HERE}:{bubblewrap.PACKAGES}"}
+    environment = {"PYTHONPATH": f"{tmp_path}:{HERE}:{os.environ.get('PYTHONPATH', bubblewrap.PACKAGES)}"}
     with (
         WarmRunner(equipment="broken_equipment", environment=environment, shut_in=True) as runner,
         pytest.raises(RunnerUnavailable, match=r"can't be kept apart here: it is switched off"),
@@ -393,7 +393,7 @@ def test_nothing_is_run_once_a_layer_is_gone_that_was_there(tmp_path: Path) -> N
             child.enter_namespaces = lambda *_: sandbox.Entered()
         """)
     )
-    environment = {"PYTHONPATH": f"{tmp_path}:{HERE}:{bubblewrap.PACKAGES}"}
+    environment = {"PYTHONPATH": f"{tmp_path}:{HERE}:{os.environ.get('PYTHONPATH', bubblewrap.PACKAGES)}"}
     with WarmRunner(equipment="fading_equipment", environment=environment, shut_in=True) as runner:
         runner.warm_up()
         if sandbox.NAMESPACES not in runner.layers:
