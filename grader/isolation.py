@@ -1,7 +1,7 @@
-"""Finds out, by trying each, which layers keep learner code apart here, and which could.
+"""Finds out, by trying each, which layers keep learner code apart here.
 
-Used today: an own session whose processes are all ended, Landlock against signals, limits of memory and file size.
-The other layers are only looked for. So a checked file runs with the rights of whoever checks it.
+One's own code runs with one's own rights: in a session whose processes are all ended, with Landlock against signals,
+with limits of memory and file size. What a class hands in is shut in by all of the layers that there are.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from pathlib import Path
 
 import msgspec
 
+from grader.runner import bubblewrap
 from grader.runner.confine import landlock_abi
+from grader.runner.sandbox import NAMESPACES
 
 TRY_LIMIT_S = 10.0
-NOT_USED = "available, not used yet"
+FOR_CLASSES = "used when a class is graded"
 _PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
 _EFAULT = 14
@@ -36,16 +38,28 @@ class Layer(msgspec.Struct, frozen=True):
 
 def probe() -> list[Layer]:
     """Try every layer, strongest first."""
-    return [_rights(), _bubblewrap(), _landlock(), _seccomp(), _user_namespaces(), _subreaper(), _rlimits()]
+    return [_classes(), _bubblewrap(), _landlock(), _seccomp(), _user_namespaces(), _subreaper(), _rlimits()]
 
 
-def _rights() -> Layer:
-    """What no layer keeps from a checked file today."""
+def _classes() -> Layer:
+    """Whether the submissions of others can be graded here, by doing to a process what is done to each of theirs."""
+    name = "other people's code"
+    if sys.platform != "linux":
+        return _linux_only(name)
+    bubble, _ = bubblewrap.find()
+    works, said = _in_packages(_SHUT_IN_TRY)
+    layers = said.split(", ") if works else []
+    if works and (bubble is not None or NAMESPACES in layers):
+        told = ", ".join([*(["bubblewrap"] if bubble is not None else []), *layers])
+        return Layer(
+            name, True, f"kept apart when a class is graded, by {told}; your own runs and checks have your rights"
+        )
+    why = "neither namespaces nor bubblewrap" if works else said
     return Layer(
-        "files and network",
+        name,
         False,
-        "not kept apart yet: a checked file runs with your rights, can read and write your files, and has your network",
-        "Check only files that you would run yourself, or check in a container or virtual machine.",
+        f"can't be kept apart, so a class isn't graded here: {why}",
+        "See below for what is missing. Check only files that you would run yourself, or grade in a virtual machine.",
     )
 
 
@@ -65,16 +79,13 @@ def _bubblewrap() -> Layer:
     name = "bubblewrap"
     if sys.platform != "linux":
         return _linux_only(name)
-    program = shutil.which("bwrap")
-    if program is None:
-        return Layer(
-            name, False, "not installed", "Install it: apt install bubblewrap, dnf install bubblewrap, or the like."
-        )
-    command = [program, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
-    works, why = _run([*command, "true"])
-    if works:
-        return Layer(name, True, f"{NOT_USED}: {program} starts a program without network in namespaces of its own")
-    return Layer(name, False, f"{program} fails: {why}", "Allow unprivileged user namespaces (see below).")
+    program, why = bubblewrap.find()
+    if program is not None:
+        return Layer(name, True, f"{FOR_CLASSES}: {program}, around all of a class's runs")
+    if why == bubblewrap.NOT_INSTALLED:
+        fix = "Install it: apt install bubblewrap, dnf install bubblewrap, or the like."
+        return Layer(name, False, why, fix)
+    return Layer(name, False, why, "Allow unprivileged user namespaces (see below).")
 
 
 def _landlock() -> Layer:
@@ -88,7 +99,9 @@ def _landlock() -> Layer:
     works, _ = _in_packages(_SIGNAL_TRY)
     if not works:
         return Layer(name, False, f"ABI {version}: too old to keep signals inside a run", "Needs Linux 6.12 or newer.")
-    return Layer(name, True, f"used: keeps a run from signalling other processes (ABI {version}); not for files yet")
+    return Layer(
+        name, True, f"used: keeps a run from signalling others, and a class's runs from all files (ABI {version})"
+    )
 
 
 def _seccomp() -> Layer:
@@ -99,7 +112,7 @@ def _seccomp() -> Layer:
     # Without a filter this fails with EFAULT where filters are supported, and with EINVAL where they aren't.
     libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0)
     if ctypes.get_errno() == _EFAULT:
-        return Layer(name, True, f"{NOT_USED}: system call filters are supported")
+        return Layer(name, True, f"{FOR_CLASSES}: system call filters are supported")
     return Layer(name, False, "no system call filters", "Needs a kernel built with CONFIG_SECCOMP_FILTER.")
 
 
@@ -112,7 +125,7 @@ def _user_namespaces() -> Layer:
         return Layer(name, False, "the command `unshare` is missing", "Install util-linux.")
     works, why = _run([program, "--user", "--map-root-user", "--net", "--pid", "--fork", "true"])
     if works:
-        return Layer(name, True, f"{NOT_USED}: a user, network and pid namespace can be made")
+        return Layer(name, True, f"{FOR_CLASSES}: a user, network and pid namespace can be made")
     return Layer(
         name,
         False,
@@ -144,6 +157,15 @@ def _rlimits() -> Layer:
     detail = f"not enforced: {', '.join(failed)}" + (f"; used: {', '.join(enforced)}" if enforced else "")
     return Layer(name, bool(enforced), detail, "Time, output and the process group are limited all the same.")
 
+
+_SHUT_IN_TRY = """
+import sys
+from grader.runner.sandbox import trial
+try:
+    sys.stderr.write(", ".join(trial(real_gpu=False)))
+except Exception as error:
+    sys.exit(str(error))
+"""
 
 _SIGNAL_TRY = """
 import os

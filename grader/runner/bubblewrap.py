@@ -11,6 +11,7 @@ from grader.runner.sandbox import gpu_devices, readable
 
 PACKAGES = Path(__file__).parents[2]
 TRY_LIMIT_S = 10.0
+NOT_INSTALLED = "not installed"
 # What the warm process needs to shut each run in once more, where it is root's.
 CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_DAC_READ_SEARCH", "CAP_KILL")
 
@@ -19,7 +20,7 @@ def find() -> tuple[str | None, str]:
     """The program, if it is there and works; else why not."""
     program = shutil.which("bwrap")
     if program is None:
-        return None, "not installed"
+        return None, NOT_INSTALLED
     try:
         done = subprocess.run(
             [*bubblewrap(program, "/tmp"), "true"], capture_output=True, text=True, timeout=TRY_LIMIT_S, check=False

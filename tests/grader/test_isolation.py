@@ -9,16 +9,17 @@ from pathlib import Path
 import pytest
 
 from grader import isolation
+from grader.errors import RunnerUnavailable
 from grader.isolation import probe
 from grader.runner.protocol import Returned
 from grader.runner.warm import WarmRunner
-from tests.grader.conftest import linux_only, request
+from tests.grader.conftest import HERE, linux_only, request
 
 
 def test_every_layer_is_reported_and_a_missing_one_has_a_fix() -> None:
     layers = probe()
     assert [layer.name for layer in layers] == [
-        "files and network",
+        "other people's code",
         "bubblewrap",
         "Landlock",
         "seccomp",
@@ -30,19 +31,35 @@ def test_every_layer_is_reported_and_a_missing_one_has_a_fix() -> None:
     assert all(layer.available or layer.fix for layer in layers)
 
 
-def test_every_layer_that_works_says_whether_it_is_used() -> None:
-    used = {layer.name: layer.detail.partition(":")[0] for layer in probe() if layer.available}
-    assert set(used.values()) <= {"used", "available, not used yet"}
+def test_every_layer_that_works_says_when_it_is_used() -> None:
+    used = {layer.name: layer.detail.partition(":")[0] for layer in probe()[1:] if layer.available}
     for name in ("bubblewrap", "seccomp", "user namespaces"):
-        assert used.get(name, "available, not used yet") == "available, not used yet"
+        assert used.get(name, "used when a class is graded") == "used when a class is graded"
     for name in ("Landlock", "orphan adoption", "resource limits"):
         assert used.get(name, "used") == "used"
 
 
-def test_nobody_is_told_that_files_and_network_are_kept_apart() -> None:
-    rights = probe()[0]
-    assert not rights.available
-    assert "runs with your rights" in rights.detail
+@linux_only
+def test_whether_a_class_can_be_graded_is_told_by_trying_it() -> None:
+    told = probe()[0]
+    with WarmRunner(equipment="fake_equipment", environment={"PYTHONPATH": str(HERE)}, shut_in=True) as runner:
+        try:
+            runner.warm_up()
+        except RunnerUnavailable:
+            assert not told.available or "bubblewrap" in told.detail
+        else:
+            assert told.available
+            assert all(layer in told.detail for layer in runner.layers)
+    assert not told.available or "your own runs and checks have your rights" in told.detail
+
+
+def test_a_machine_that_can_not_keep_others_apart_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "_in_packages", lambda code: (False, "Landlock's version is 0"))
+    told = isolation._classes()
+    assert not told.available
+    assert told.fix
+    if sys.platform == "linux":
+        assert "a class isn't graded here: Landlock's version is 0" in told.detail
 
 
 @linux_only
