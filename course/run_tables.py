@@ -1,16 +1,35 @@
-"""What a run spent its time on, as tables: kernels, operators, and what the GPU waited for."""
+"""What a run spent its time and memory on, as tables that can be sorted by any column."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from course.run_view import RunView
+from course.lanes import Alive, RunView
+
+Value = str | float | None
+"""What a cell holds; None where it isn't known."""
+UNKNOWN = "–"
+
+ROLES = {
+    "parameter": "parameters",
+    "buffer": "buffers",
+    "gradient": "gradients",
+    "optimizer_state": "optimizer state",
+    "activation": "activations",
+    "input": "inputs, copied in",
+    "created": "made on the GPU",
+    "backward": "temporary, backward",
+    "optimizer": "temporary, optimizer",
+    "other": "other results",
+}
+"""What an allocation is, and the words for it."""
 
 
 class Row(NamedTuple):
-    """A line of a table: everything of one name together."""
+    """A line of a table of times: everything of one name together."""
 
     name: str
     calls: int
@@ -18,6 +37,105 @@ class Row(NamedTuple):
     longest_s: float
     share: float
     """Of the sum over all rows of kernels, or of the whole run for idle time."""
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """One column: its title and how its values are shown. Numbers are sorted from the largest, text by the alphabet."""
+
+    title: str
+    show: Callable[[Value], str]
+    is_text: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to sort; `note` says what isn't known, or that there are none."""
+
+    title: str
+    columns: tuple[TableColumn, ...]
+    rows: list[tuple[Value, ...]]
+    sorted_by: int
+    note: str = ""
+
+    def ordered(self, by: int) -> list[tuple[Value, ...]]:
+        """The rows by one column; what isn't known comes last."""
+        if self.columns[by].is_text:
+            return sorted(self.rows, key=lambda row: (row[by] is None, str(row[by]).lower(), _numbers(row)))
+        return sorted(self.rows, key=lambda row: (row[by] is None, -_number(row[by]), str(row[0])))
+
+    def as_text(self, by: int) -> str:
+        """Tab-separated, with titles: for a spreadsheet."""
+        lines = ["\t".join(column.title for column in self.columns)]
+        for row in self.ordered(by):
+            cells = (column.show(value) for column, value in zip(self.columns, row, strict=True))
+            lines.append("\t".join(cells))
+        return "\n".join(lines) + "\n"
+
+
+def _number(value: Value) -> float:
+    return value if isinstance(value, (int, float)) else 0.0
+
+
+def _numbers(row: tuple[Value, ...]) -> tuple[float, ...]:
+    return tuple(-_number(value) for value in row)
+
+
+# What is shown, in words
+
+
+def in_mib(size_bytes: float) -> str:
+    """An amount of memory in binary megabytes, to about three digits."""
+    mib = size_bytes / 2**20
+    digits = 0 if abs(mib) >= 100 else 1 if abs(mib) >= 10 else 2
+    return f"{mib:,.{digits}f} MiB".replace(",", " ")
+
+
+def in_ms(duration_s: float) -> str:
+    """A time in milliseconds, to about three digits."""
+    ms = duration_s * 1e3
+    digits = 0 if abs(ms) >= 1000 else 1 if abs(ms) >= 100 else 2 if abs(ms) >= 10 else 3
+    return f"{ms:,.{digits}f} ms".replace(",", " ")
+
+
+def in_kib_or_mib(size_bytes: float) -> str:
+    """An amount of memory as the profiler's table has it: also small ones, also given back."""
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if abs(size_bytes) >= size:
+            return f"{size_bytes / size:.2f} {unit}"
+    return f"{size_bytes:.0f} B"
+
+
+def _text(value: Value) -> str:
+    return str(value or "")
+
+
+def _shown(show: Callable[[float], str]) -> Callable[[Value], str]:
+    return lambda value: UNKNOWN if value is None else show(_number(value))
+
+
+_count = _shown(lambda value: f"{value:.0f}")
+_time = _shown(in_ms)
+_us = _shown(lambda value: in_ms(value / 1e6))
+_share = _shown(lambda value: f"{value:.1%}")
+_mib = _shown(in_mib)
+_bytes = _shown(in_kib_or_mib)
+
+
+# The tables
+
+
+def _rows(durations: Iterable[tuple[str, float]], whole_s: float | None = None) -> list[Row]:
+    found: dict[str, list[float]] = {}
+    for name, duration_s in durations:
+        found.setdefault(name, []).append(duration_s)
+    totals = {name: math.fsum(each) for name, each in found.items()}
+    whole_s = math.fsum(totals.values()) if whole_s is None else whole_s
+    rows = (
+        Row(name, len(each), totals[name], max(each), totals[name] / whole_s if whole_s else 0.0)
+        for name, each in found.items()
+    )
+    return sorted(rows, key=lambda row: (-row.total_s, row.name))
 
 
 def kernel_rows(run: RunView) -> list[Row]:
@@ -35,28 +153,105 @@ def idle_rows(run: RunView) -> list[Row]:
     return _rows(((gap.words, gap.duration_s) for gap in run.gaps), run.window_s)
 
 
-def _rows(durations: Iterable[tuple[str, float]], whole_s: float | None = None) -> list[Row]:
-    found: dict[str, list[float]] = {}
-    for name, duration_s in durations:
-        found.setdefault(name, []).append(duration_s)
-    totals = {name: math.fsum(each) for name, each in found.items()}
-    whole_s = math.fsum(totals.values()) if whole_s is None else whole_s
-    rows = (
-        Row(name, len(each), totals[name], max(each), totals[name] / whole_s if whole_s else 0.0)
-        for name, each in found.items()
+def _of_times(title: str, first: str, calls: str, rows: list[Row], note: str = "") -> Table:
+    columns = (
+        TableColumn(first, _text, is_text=True),
+        TableColumn(calls, _count),
+        TableColumn("Total", _time),
+        TableColumn("Longest", _time),
+        TableColumn("Share", _share),
     )
-    return sorted(rows, key=lambda row: (-row.total_s, row.name))
+    return Table(title, columns, list(rows), 2, note)
 
 
-def in_mib(size_bytes: float) -> str:
-    """An amount of memory in binary megabytes, to about three digits."""
-    mib = size_bytes / 2**20
-    digits = 0 if mib >= 100 else 1 if mib >= 10 else 2
-    return f"{mib:,.{digits}f} MiB".replace(",", " ")
+def idle_table(run: RunView) -> Table:
+    return _of_times("Idle", "The GPU waited for", "Gaps", idle_rows(run))
 
 
-def in_ms(duration_s: float) -> str:
-    """A time in milliseconds, to about three digits."""
-    ms = duration_s * 1e3
-    digits = 0 if abs(ms) >= 1000 else 1 if abs(ms) >= 100 else 2 if abs(ms) >= 10 else 3
-    return f"{ms:,.{digits}f} ms".replace(",", " ")
+def kernel_table(run: RunView) -> Table:
+    return _of_times("Kernels", "Kernel or copy", "Calls", kernel_rows(run))
+
+
+def averages_table(run: RunView, is_trace: bool = False) -> Table:
+    """The profiler's key_averages, or what is known without a profiler: the operators that launched kernels."""
+    has_memory = any(row.self_cpu_bytes or row.self_device_bytes for row in run.averages)
+    columns = [
+        TableColumn("Name", _text, is_text=True),
+        TableColumn("Self CPU", _us),
+        TableColumn("CPU total", _us),
+        TableColumn("Self CUDA", _us),
+        TableColumn("CUDA total", _us),
+        TableColumn("# of Calls", _count),
+    ]
+    if has_memory:
+        columns += [
+            TableColumn(title, _bytes) for title in ("CPU Mem", "Self CPU Mem", "CUDA Mem", "Self CUDA Mem")
+        ]
+    rows: list[tuple[Value, ...]] = []
+    for each in run.averages:
+        row = each.name, each.self_cpu_us, each.cpu_us, each.self_device_us, each.device_us, each.calls
+        memory = each.cpu_bytes, each.self_cpu_bytes, each.device_bytes, each.self_device_bytes
+        rows.append((*row, *memory) if has_memory else row)
+    if run.averages:
+        note = "" if is_trace else "key_averages() of the last profiler session of this run"
+        return Table("key_averages", tuple(columns), rows, 3 if any(row[3] for row in rows) else 1, note)
+    for op in op_rows(run):
+        rows.append((op.name, None, None, op.total_s * 1e6, op.total_s * 1e6, op.calls))
+    note = "No profiler ran: calls are launches, and the CPU's times aren't known"
+    return Table("key_averages", tuple(columns), rows, 3, note)
+
+
+def memory_table(run: RunView, real: bool = False) -> Table:
+    """What was allocated at the peak."""
+    columns = (
+        TableColumn("What", _text, is_text=True),
+        TableColumn("Made by", _text, is_text=True),
+        TableColumn("Shape", _text, is_text=True),
+        TableColumn("Count", _count),
+        TableColumn("Memory", _mib),
+        TableColumn("Share", _share),
+    )
+    total = sum(each.size_bytes for each in run.alive)
+    rows: list[tuple[Value, ...]] = [
+        (
+            ROLES.get(each.role, each.role),
+            _made_by(each),
+            shape_of(each),
+            each.count,
+            each.size_bytes,
+            each.size_bytes / total if total else 0.0,
+        )
+        for each in run.alive
+    ]
+    if rows:
+        note = f"At the peak of {in_mib(total)}: {roles_in_words(run)}"
+    elif real:
+        note = (
+            "What was alive at the peak isn't known on a real GPU. "
+            "torch.cuda.memory._record_memory_history() and _snapshot() tell."
+        )
+    else:
+        note = "What was alive at the peak isn't known."
+    return Table("Memory", columns, rows, 4, note)
+
+
+def roles_in_words(run: RunView) -> str:
+    """How the peak is made up, in a line."""
+    sums: dict[str, int] = {}
+    for each in run.alive:
+        sums[each.role] = sums.get(each.role, 0) + each.size_bytes
+    total = sum(sums.values()) or 1
+    ordered = sorted(sums.items(), key=lambda pair: -pair[1])
+    return ", ".join(f"{ROLES.get(role, role)} {size / total:.0%}" for role, size in ordered if size / total >= 0.01)
+
+
+def _made_by(each: Alive) -> str:
+    op = each.op.removeprefix("aten::") or ("several" if not each.dtype else "")
+    return f"{op} in {each.label}" if each.label else op
+
+
+def shape_of(each: Alive) -> str:
+    """Sizes and type of a tensor, as far as they are known."""
+    if not each.dtype:
+        return ""
+    return f"{'×'.join(map(str, each.shape)) or 'scalar'} {each.dtype}"

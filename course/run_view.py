@@ -3,178 +3,92 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from itertools import pairwise
+from typing import Any
+
+from course.lanes import (
+    GPU_KINDS,
+    HOST_KINDS,
+    Alive,
+    Allocated,
+    Average,
+    Gap,
+    Lane,
+    Mark,
+    RunView,
+    Span,
+    disjoint,
+    joined,
+    over,
+    union,
+)
 
 Event = Mapping[str, Any]
 
 CLOSE_S = 0.001
 """Calls of the GPU that follow one another within this time are one stretch of launching; a longer pause is code."""
-
-LONG_GAP = 0.01
-"""A gap is long from this share of the run on."""
-FEW_GAPS = 10
-"""Where no gap is long, so many of the longest ones are."""
-
-HOST_KINDS = {
-    "launch": "launches",
-    "data": "loads data",
+NO_CALLS = ("clock_read", "label", "cut_off", "alive_at_peak", "key_averages")
+"""Events that tell nothing of the GPU's being called."""
+FEWEST_STEPS = 3
+LABELS = {
+    "forward": "forward",
     "backward": "backward",
     "optimizer": "optimizer",
-    "copy": "copies",
-    "wait": "waits",
-    "read": "reads",
-    "code": "other code",
+    "optimizer step": "optimizer",
+    "optimizer.step": "optimizer",
+    "optim": "optimizer",
+    "data": "data",
+    "load": "data",
+    "load data": "data",
+    "data loading": "data",
+    "dataloader": "data",
 }
-"""What the host can be seen to do, and the words for it."""
-GPU_KINDS = {"kernel": "kernels", "memcpy": "copies", "memset": "fills"}
-WAITED_FOR = {
-    "start": "the first kernel",
-    "end": "nothing: all was done",
-    "stream": "another stream",
-    "launch": "the next launch",
-    "data": "loading data",
-    "backward": "backward to launch",
-    "optimizer": "the optimizer to launch",
-    "copy": "a copy from the host",
-    "wait": "the host, which waited",
-    "read": "the host, which read a value",
-    "code": "other code",
-}
-"""What the GPU can wait for while it is idle, and the words for it."""
-
-
-class Span(NamedTuple):
-    """Something that went on for a while."""
-
-    begin_s: float
-    end_s: float
-    kind: str
-    name: str
-    op: str = ""
-    """Of a kernel or copy: the operator that launched it."""
-
-    @property
-    def duration_s(self) -> float:
-        return self.end_s - self.begin_s
-
-
-class Mark(NamedTuple):
-    """Something that happened at one moment."""
-
-    at_s: float
-    kind: str
-    name: str
-
-
-class Allocated(NamedTuple):
-    """How much memory of the GPU was allocated at one moment."""
-
-    at_s: float
-    size_bytes: int
-
-
-class Gap(NamedTuple):
-    """A stretch without any work on the GPU."""
-
-    begin_s: float
-    end_s: float
-    waited_for: str
-    """One of WAITED_FOR."""
-    after: str = ""
-    """The call in which the host was waiting for the GPU to run dry when it did."""
-
-    @property
-    def duration_s(self) -> float:
-        return self.end_s - self.begin_s
-
-    @property
-    def words(self) -> str:
-        if self.after and self.waited_for in ("wait", "read"):
-            return f"the host, still in {self.after}"
-        return WAITED_FOR[self.waited_for] + (f" after {self.after}" if self.after else "")
-
-
-class Column(NamedTuple):
-    """What one column of a lane shows: the kind that takes most of its time, and how much of it anything takes."""
-
-    kind: str
-    share: float
-
-
-Timed = TypeVar("Timed", Span, Gap)
-
-EMPTY = Column("", 0.0)
-
-
-@dataclass(frozen=True)
-class RunView:
-    """One run: from its first moment, 0, to the end of the last thing that the host or the GPU did."""
-
-    window_s: float
-    host: tuple[Span, ...]
-    """One after another from 0 to where the program ended, without holes."""
-    marks: tuple[Mark, ...]
-    streams: dict[int, tuple[Span, ...]]
-    """What ran on each stream of the GPU, in order. On a real GPU nothing is known of it."""
-    gaps: tuple[Gap, ...]
-    busy_s: float
-    """How long at least one stream worked."""
-    memory: tuple[Allocated, ...] = ()
-    """What was allocated at each launch, in order; empty where that isn't known."""
-    cut_off: bool = False
-    """Whether the program did more than was written down."""
-
-    @property
-    def idle_s(self) -> float:
-        return math.fsum(gap.duration_s for gap in self.gaps)
-
-    @property
-    def peak(self) -> Allocated | None:
-        """The first moment at which most memory was allocated."""
-        return max(self.memory, key=lambda sample: sample.size_bytes, default=None)
-
-    @property
-    def long_gaps(self) -> list[Gap]:
-        """The longest gaps, in order of time: few enough to walk through."""
-        long = [gap for gap in self.gaps if gap.duration_s >= LONG_GAP * self.window_s]
-        return long or sorted(sorted(self.gaps, key=lambda gap: -gap.duration_s)[:FEW_GAPS])
-
-    @property
-    def launches(self) -> Iterator[Span]:
-        for spans in self.streams.values():
-            yield from spans
+"""Labels of a program, in lower case and with spaces, that say what the host does."""
+NUMBERS = (
+    "self_cpu_us",
+    "cpu_us",
+    "self_device_us",
+    "device_us",
+    "self_cpu_bytes",
+    "cpu_bytes",
+    "self_device_bytes",
+    "device_bytes",
+)
 
 
 def view(events: Iterable[Event]) -> RunView:
     """The lanes of a run. Events that lack what they should have are left out."""
     seen = sorted((event for event in events if _number(event, "at_s") is not None), key=lambda event: event["at_s"])
-    launched: dict[int, list[tuple[Span, float]]] = {}
+    launched: dict[int, list[Span]] = {}
     for event in seen:
         begin_s, end_s = _number(event, "begin_s"), _number(event, "end_s")
         if event.get("what") != "launch" or begin_s is None or end_s is None or not end_s > begin_s >= 0:
             continue
         kind = event.get("kind")
-        span = Span(begin_s, end_s, str(kind) if kind in GPU_KINDS else "kernel", _text(event, "name"))
-        span = span._replace(op=_text(event, "op"))
+        kind = str(kind) if kind in ("kernel", "memcpy", "memset") else "kernel"
+        span = Span(begin_s, end_s, kind, _text(event, "name"), _text(event, "op"), event["at_s"])
         stream = event.get("stream")
-        launched.setdefault(stream if isinstance(stream, int) else 0, []).append((span, event["at_s"]))
-    host, waits = _host(seen)
-    streams = {stream: tuple(disjoint(span for span, _ in found)) for stream, found in sorted(launched.items())}
+        launched.setdefault(stream if isinstance(stream, int) else 0, []).append(span)
+    ground, host, waits = _host(seen)
+    streams = {stream: tuple(disjoint(found)) for stream, found in sorted(launched.items())}
     ends = [host[-1].end_s if host else 0.0, *(spans[-1].end_s for spans in streams.values())]
-    busy = _union(span for spans in streams.values() for span in spans)
-    launched_s = {span.begin_s: at_s for found in launched.values() for span, at_s in found}
-    gaps = tuple(_gaps(busy, max(ends), host, waits, launched_s)) if streams else ()
+    busy = union(span for spans in streams.values() for span in spans)
+    launched_s = {span.begin_s: span.launched_s for found in launched.values() for span in found}
+    gaps = tuple(_gaps(busy, max(ends), Lane(host), Lane(waits), launched_s)) if streams else ()
     return RunView(
         window_s=max(ends),
         host=tuple(host),
-        marks=tuple(_marks(seen)),
+        marks=tuple(sorted(_marks(seen))),
         streams=streams,
         gaps=gaps,
         busy_s=math.fsum(end_s - begin_s for begin_s, end_s in busy),
         memory=tuple(_memory(seen)),
+        alive=tuple(_alive(seen)),
+        averages=tuple(_averages(seen)),
+        calls=tuple(ground),
+        steps=_steps(seen),
         cut_off=any(event.get("what") == "cut_off" for event in seen),
     )
 
@@ -190,8 +104,8 @@ def _text(event: Event, name: str) -> str:
     return str(event.get(name) or "?")[:200].removeprefix("torch.cuda.")
 
 
-def _host(seen: Sequence[Event]) -> tuple[list[Span], list[Span]]:
-    """The host's lane, and the stretches in which it waited for the GPU."""
+def _host(seen: Sequence[Event]) -> tuple[list[Span], list[Span], list[Span]]:
+    """What the host does below everything else, its lane, and the stretches in which it waited for the GPU."""
     ground: list[Span] = []
     phases: list[Span] = []
     copies: list[Span] = []
@@ -206,18 +120,21 @@ def _host(seen: Sequence[Event]) -> tuple[list[Span], list[Span]]:
             read = following.get("what") == "host_read" and following.get("call") == event.get("call")
             begin_s = max(at_s - max(_number(event, "waited_s") or 0.0, 0.0), 0.0)
             waits.append(Span(begin_s, at_s, "read" if read else "wait", _text(event, "call")))
-        elif what == "host_phase":
-            begin_s = max(at_s - max(_number(event, "lasted_s") or 0.0, 0.0), 0.0)
-            kind = event.get("kind")
+        elif what == "host_phase" or (what == "label" and event.get("phase") == "left"):
+            kind = event.get("kind") if what == "host_phase" else _kind_of_label(event)
+            began_s = max(at_s - max(_number(event, "lasted_s") or 0.0, 0.0), 0.0)
             if kind in HOST_KINDS:
-                phases.append(Span(begin_s, at_s, str(kind), HOST_KINDS[str(kind)]))
+                phases.append(Span(began_s, at_s, str(kind), HOST_KINDS[str(kind)]))
+                begin_s = began_s
         elif what == "copy_to_gpu" and event.get("blocking"):
             before = seen[number - 1] if number else {}
             if before.get("what") == "launch" and before.get("kind") == "memcpy":
                 begin_s = max(before["at_s"], 0.0)
                 copies.append(Span(begin_s, at_s, "copy", _text(event, "call")))
+        if what in ("alive_at_peak", "key_averages"):
+            continue  # of the run as a whole
         if begin_s > until_s:
-            close = what not in ("clock_read", "label", "cut_off") and begin_s - until_s <= CLOSE_S
+            close = what not in NO_CALLS and begin_s - until_s <= CLOSE_S
             kind = "launch" if close and sees_launches else "code"
             ground.append(Span(until_s, begin_s, kind, HOST_KINDS[kind]))
         if at_s > max(until_s, begin_s):  # hidden below, unless something overlaps that shouldn't
@@ -225,67 +142,19 @@ def _host(seen: Sequence[Event]) -> tuple[list[Span], list[Span]]:
         until_s = max(until_s, at_s)
     waits = disjoint(waits)
     lane = over(over(over(ground, disjoint(phases)), disjoint(copies)), waits)
-    return joined(lane), waits
+    return joined(ground), joined(lane), waits
 
 
-def disjoint(spans: Iterable[Span]) -> list[Span]:
-    """The spans in order; where two overlap, the later one begins when the earlier one ends."""
-    kept: list[Span] = []
-    until_s = 0.0
-    for span in sorted(spans):
-        begin_s = max(span.begin_s, until_s)
-        if span.end_s > begin_s:
-            kept.append(span._replace(begin_s=begin_s))
-            until_s = span.end_s
-    return kept
-
-
-def over(below: Sequence[Span], above: Sequence[Span]) -> list[Span]:
-    """Two lanes in one: what is above hides what is below. In each, spans must not overlap."""
-    seen: list[Span] = []
-    at = 0
-    for span in below:
-        begin_s = span.begin_s
-        while at < len(above) and above[at].end_s <= begin_s:
-            at += 1
-        covering = at
-        while covering < len(above) and above[covering].begin_s < span.end_s:
-            cover = above[covering]
-            if cover.begin_s > begin_s:
-                seen.append(span._replace(begin_s=begin_s, end_s=cover.begin_s))
-            begin_s = max(begin_s, cover.end_s)
-            covering += 1
-        if span.end_s > begin_s:
-            seen.append(span._replace(begin_s=begin_s))
-    return sorted([*seen, *above])
-
-
-def joined(spans: Iterable[Span]) -> list[Span]:
-    """The spans with neighbours of the same kind and name made one."""
-    kept: list[Span] = []
-    for span in spans:
-        if kept and kept[-1].end_s >= span.begin_s and kept[-1][2:] == span[2:] and span.kind not in ("wait", "read"):
-            kept[-1] = kept[-1]._replace(end_s=max(kept[-1].end_s, span.end_s))
-        else:
-            kept.append(span)
-    return kept
-
-
-def _union(spans: Iterable[Span]) -> list[tuple[float, float]]:
-    busy: list[tuple[float, float]] = []
-    for span in sorted(spans):
-        if busy and span.begin_s <= busy[-1][1]:
-            busy[-1] = (busy[-1][0], max(busy[-1][1], span.end_s))
-        else:
-            busy.append((span.begin_s, span.end_s))
-    return busy
+def _kind_of_label(event: Event) -> str | None:
+    """What the host does in a region whose name says it."""
+    return LABELS.get(_text(event, "name").strip().lower().replace("_", " "))
 
 
 def _gaps(
     busy: Sequence[tuple[float, float]],
     window_s: float,
-    host: Sequence[Span],
-    waits: Sequence[Span],
+    host: Lane[Span],
+    waits: Lane[Span],
     launched_s: Mapping[float, float],
 ) -> Iterator[Gap]:
     """The stretches between the busy ones, each with what the GPU waited for in it."""
@@ -307,29 +176,56 @@ def _gaps(
         yield Gap(begin_s, end_s, waited_for, _waiting_at(waits, begin_s) if number else "")
 
 
-def _longest_kind(spans: Sequence[Span], begin_s: float, end_s: float) -> str:
+def _longest_kind(host: Lane[Span], begin_s: float, end_s: float) -> str:
     """The kind that takes most of this time."""
     kinds: dict[str, float] = {}
-    for span in within(spans, begin_s, end_s):
+    for span in host.within(begin_s, end_s):
         kinds[span.kind] = kinds.get(span.kind, 0.0) + min(span.end_s, end_s) - max(span.begin_s, begin_s)
     return max(kinds, key=lambda kind: kinds[kind], default="")
 
 
-def _waiting_at(waits: Sequence[Span], at_s: float) -> str:
+def _waiting_at(waits: Lane[Span], at_s: float) -> str:
     """The call that waits at this moment, or whose wait ends just then."""
-    number = bisect_right(waits, at_s, key=lambda span: span.begin_s) - 1
-    return waits[number].name if number >= 0 and at_s <= waits[number].end_s else ""
+    number = bisect_right(waits.begins, at_s) - 1
+    return waits.spans[number].name if number >= 0 and at_s <= waits.spans[number].end_s else ""
 
 
 def _marks(seen: Iterable[Event]) -> Iterator[Mark]:
+    """The program's own regions, clock reads and profilers. A region that was never left has no end."""
+    entered: dict[str, list[float]] = {}
     for event in seen:
         what, at_s = event.get("what"), max(event["at_s"], 0.0)
         if what == "label" and event.get("phase") == "entered":
-            yield Mark(at_s, "label", _text(event, "name"))
+            entered.setdefault(_text(event, "name"), []).append(at_s)
+        elif what == "label" and event.get("phase") == "left":
+            name = _text(event, "name")
+            if entered.get(name):
+                yield Mark(entered[name].pop(), "label", name, at_s)
         elif what == "clock_read":
             yield Mark(at_s, "clock", _text(event, "call"))
         elif what in ("profiler_start", "profiler_stop"):
             yield Mark(at_s, "profiler", "profiler starts" if what == "profiler_start" else "profiler stops")
+    for name, moments in entered.items():
+        for at_s in moments:
+            yield Mark(at_s, "label", name)
+
+
+def _steps(seen: Iterable[Event]) -> tuple[tuple[float, float], ...]:
+    """The steps, told by the profiler's steps or, without them, by the ends of the optimizer's."""
+    profiler, optimizer = list[float](), list[float]()
+    for event in seen:
+        if event.get("what") == "profiler_step":
+            profiler.append(max(event["at_s"], 0.0))
+        elif event.get("what") == "host_phase" and event.get("kind") == "optimizer":
+            optimizer.append(max(event["at_s"], 0.0))
+    for ends in (profiler, optimizer):
+        steps = tuple((before, after) for before, after in pairwise(ends) if after > before)
+        if len(steps) >= FEWEST_STEPS - 1:
+            return steps
+    return ()
+
+
+# Memory and the profiler's table
 
 
 def _memory(seen: Iterable[Event]) -> Iterator[Allocated]:
@@ -340,54 +236,29 @@ def _memory(seen: Iterable[Event]) -> Iterator[Allocated]:
                 yield Allocated(max(event["at_s"], 0.0), int(size_bytes))
 
 
-# Looking things up
+def _rows(seen: Iterable[Event], what: str) -> Iterator[Event]:
+    """The rows of the last event of this kind."""
+    last = next((event for event in reversed(list(seen)) if event.get("what") == what), {})
+    rows = last.get("rows")
+    yield from (row for row in rows if isinstance(row, Mapping)) if isinstance(rows, Sequence) else ()
 
 
-def at(spans: Sequence[Timed], at_s: float) -> Timed | None:
-    """What goes on at this moment."""
-    number = bisect_right(spans, at_s, key=lambda span: span.begin_s) - 1
-    return spans[number] if number >= 0 and at_s < spans[number].end_s else None
+def _alive(seen: Iterable[Event]) -> Iterator[Alive]:
+    for row in _rows(seen, "alive_at_peak"):
+        size_bytes, count, shape = _number(row, "bytes", most=1e18), _number(row, "count"), row.get("shape")
+        if size_bytes is not None and count is not None and size_bytes >= 0:
+            sizes = tuple(each for each in shape if isinstance(each, int)) if isinstance(shape, Sequence) else ()
+            texts = (str(row.get(name) or "")[:200] for name in ("role", "op", "label"))
+            yield Alive(*texts, sizes, str(row.get("dtype") or "")[:30], int(count), int(size_bytes))
 
 
-def within(spans: Sequence[Timed], begin_s: float, end_s: float) -> Iterator[Timed]:
-    """The spans of a lane of which anything lies in this window."""
-    for number in range(max(bisect_right(spans, begin_s, key=lambda span: span.begin_s) - 1, 0), len(spans)):
-        span = spans[number]
-        if span.begin_s >= end_s:
-            return
-        if span.end_s > begin_s:
-            yield span
+def _averages(seen: Iterable[Event]) -> Iterator[Average]:
+    for row in _rows(seen, "key_averages"):
+        calls = _number(row, "calls")
+        numbers = [_number(row, name, most=1e18) for name in NUMBERS]
+        if calls is not None:
+            sizes = [None if each is None else int(each) for each in numbers[4:]]
+            yield Average(_text(row, "name"), int(calls), *numbers[:4], *sizes)  # type: ignore[arg-type]
 
 
-def columns(spans: Sequence[Span], begin_s: float, end_s: float, count: int) -> list[Column]:
-    """The window of a lane cut into so many columns."""
-    step_s = (end_s - begin_s) / count
-    kinds: list[dict[str, float]] = [{} for _ in range(count)]
-    for span in within(spans, begin_s, end_s):
-        first = max(int((span.begin_s - begin_s) / step_s), 0)
-        last = min(int((span.end_s - begin_s) / step_s), count - 1)
-        for number in range(first, last + 1):
-            left_s = begin_s + number * step_s
-            covered_s = min(span.end_s, left_s + step_s) - max(span.begin_s, left_s)
-            if covered_s > 0:
-                kinds[number][span.kind] = kinds[number].get(span.kind, 0.0) + covered_s
-    return [
-        Column(max(found, key=lambda kind: found[kind]), min(sum(found.values()) / step_s, 1.0)) if found else EMPTY
-        for found in kinds
-    ]
-
-
-def most_allocated(memory: Sequence[Allocated], begin_s: float, end_s: float, count: int) -> list[int]:
-    """The most that was allocated in each column of a window, in bytes."""
-    step_s = (end_s - begin_s) / count
-    at = bisect_left(memory, begin_s, key=lambda sample: sample.at_s)
-    before = memory[at - 1].size_bytes if at else 0
-    most: list[int] = []
-    for number in range(count):
-        highest = before
-        while at < len(memory) and memory[at].at_s < begin_s + (number + 1) * step_s:
-            before = memory[at].size_bytes
-            highest = max(highest, before)
-            at += 1
-        most.append(highest)
-    return most
+__all__ = ["GPU_KINDS", "HOST_KINDS", "RunView", "view"]

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 RUN_LIMITS = Limits(time_s=120.0)  # a learner's own run may take longer than a check's
 MAX_EVENTS = 20_000  # of a run; more than anyone looks at
+SUMMARIES = ("alive_at_peak", "key_averages")  # what the lab tells last, of the run as a whole
 
 
 class Service:
@@ -150,7 +151,8 @@ def first_events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if len(events) <= MAX_EVENTS:
         return events
     cut_off = {**events[MAX_EVENTS], "what": "cut_off", "limit": MAX_EVENTS}
-    return [*events[:MAX_EVENTS], cut_off]
+    summaries = [event for event in events[MAX_EVENTS:] if event.get("what") in SUMMARIES]
+    return [*events[:MAX_EVENTS], cut_off, *summaries[: len(SUMMARIES)]]
 
 
 def run_result(outcome: Outcome, limits: Limits) -> RunResult:

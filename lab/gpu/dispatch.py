@@ -125,6 +125,8 @@ class SimulatedGpu(TorchDispatchMode):
             if "pin_memory" in kwargs and target.type == "cuda":
                 kwargs["pin_memory"] = False
         with memory.lock, recording.marker(since - clock.left_out_s) as marked:
+            memory.op, memory.has_inputs = func._schema.name, bool(on_gpu)
+            memory.differentiable = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in on_gpu)
             try:
                 if func is aten._to_copy.default:
                     out, works, wait = to_copy(args[0], kwargs, target)

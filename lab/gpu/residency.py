@@ -31,6 +31,10 @@ class Residency:
     at_work: bool = False  # the allocator is, and must not be asked for anything else
     gone: deque[tuple[Block, int]] = field(default_factory=deque)  # not given back yet; bytes on the host
     on_change: list[Callable[[int, int], None]] = field(default_factory=list)  # (change in bytes, bytes on the host)
+    on_place: list[Callable[[Block, torch.Tensor | None], None]] = field(default_factory=list)
+    op: str = ""  # the op that is computed now, or was last
+    differentiable: bool = False  # whether autograd will go back through it
+    has_inputs: bool = False  # on the GPU
 
     def holds(self, tensor: torch.Tensor) -> bool:
         return storage_key(tensor) in self.on_gpu
@@ -41,15 +45,17 @@ class Residency:
             storage = tensor.untyped_storage()
         except (RuntimeError, NotImplementedError) as error:
             raise NotSimulated(f"{tensor.layout} tensors") from error
-        self.place_storage(storage)
+        self.place_storage(storage, tensor)
 
-    def place_storage(self, storage: torch.UntypedStorage) -> None:
+    def place_storage(self, storage: torch.UntypedStorage, tensor: torch.Tensor | None = None) -> None:
         key = storage._cdata
         if key in self.on_gpu:
             return
         size = storage.nbytes()
         block = self.on_gpu[key] = self.undisturbed(lambda: self.allocator.allocate(size))
         lifetimes.when_gone(storage, lambda: self.release(key, size))
+        for placed in self.on_place:
+            placed(block, tensor)
         for listener in self.on_change:
             listener(block.size, size)
 
@@ -60,6 +66,8 @@ class Residency:
         if block is not None and storage.nbytes() > block.size:
             larger = self.undisturbed(lambda: self.allocator.allocate(storage.nbytes()))
             self.on_gpu[storage._cdata] = larger
+            for placed in self.on_place:
+                placed(larger, tensor)
             for listener in self.on_change:
                 listener(larger.size, storage.nbytes())
             self.give_back(block, block.requested)

@@ -57,6 +57,12 @@ def install() -> None:
         )
     )
     memory.on_change.append(lambda change, host: observe.note_allocated(memory.allocator.allocated_bytes))
+    memory.on_place.append(
+        lambda block, tensor: observe.note_given(
+            block.address, block.size, tensor, memory.op, memory.differentiable, memory.has_inputs
+        )
+    )
+    memory.allocator.on_action.append(observe.note_action)
     segments.install()
     autocast.install()
     memory_history.install()

@@ -1,6 +1,7 @@
 """Writes down what a program does with the GPU: waits, reads, copies, launches, phases, clocks, memory, labels.
 
-The same events are seen on a real GPU and on the simulated one, except `launch`, which only the simulated GPU knows.
+The same events are seen on a real GPU and on the simulated one, except `launch` and `alive_at_peak`, which only the
+simulated GPU knows.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from lab.observe import launches, log
+from lab.observe import allocations, launches, log, profilers
+from lab.observe.allocations import note_action, note_given
 from lab.observe.launches import note_allocated, record_launch
-from lab.observe.log import events, finish, gpu_left_s, lab_time_s, record
+from lab.observe.log import events, gpu_left_s, lab_time_s, record
 
 __all__ = [
     "events",
@@ -18,7 +20,9 @@ __all__ = [
     "gpu_left_s",
     "install",
     "lab_time_s",
+    "note_action",
     "note_allocated",
+    "note_given",
     "record",
     "record_launch",
     "start",
@@ -28,14 +32,28 @@ __all__ = [
 def start() -> None:
     """Forget what was seen and begin to observe."""
     launches.forget()
+    profilers.forget()
     log.start()
+    allocations.books.restart()
+
+
+def finish() -> list[dict[str, Any]]:
+    """Stop observing, return the events in order, and after them what they come to: plain data, ready for JSON."""
+    if not log.observing:
+        return log.finish()
+    seen = log.finish()
+    for summary in (allocations.summary, profilers.summary):
+        told = summary()
+        if told is not None:
+            seen.append({"n": len(seen), **told})
+    return seen
 
 
 def install(simulated: bool) -> None:
     """Wrap the calls to be seen, once the GPU is in place."""
     import torch
 
-    from lab.observe import clocks, copies, host_reads, memory, phases, profilers, waits
+    from lab.observe import clocks, copies, host_reads, memory, phases, roles, waits
 
     log.read_lab_time_s = time.perf_counter
     if simulated:
@@ -52,6 +70,8 @@ def install(simulated: bool) -> None:
     memory.install(torch)
     profilers.install(torch)
     phases.install(torch)
+    if simulated:
+        roles.install(torch)
 
 
 def real_gpu_left_s() -> float:

@@ -1,4 +1,4 @@
-"""What a program does with a profiler: its making, its steps, its traces."""
+"""What a program does with a profiler: its making, its steps, its traces; and what its last session found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from lab.observe import log
+
+ROWS_TOLD = 150
+"""Of a table with more rows, those with most time of their own are kept."""
+PARSED_FOR_IT = 5_000
+"""So many events may be read for the table where the program didn't ask for one itself."""
+
+last_session: Any = None
+"""The last profiler that was stopped."""
+with_memory = False
 
 
 def install(torch: Any) -> None:
@@ -43,6 +52,7 @@ def install(torch: Any) -> None:
     def stopping(self: Any) -> None:
         log.record("profiler_stop", **describe(self))
         stop_trace(self)
+        note_stopped(self)
 
     @wraps(step)
     def stepping(self: Any) -> None:
@@ -59,3 +69,53 @@ def install(torch: Any) -> None:
     base.prepare_trace, base.start_trace, base.stop_trace = preparing, starting, stopping
     torch.profiler.profile.__init__ = making
     torch.profiler.profile.step, base.export_chrome_trace = stepping, exporting
+
+
+def note_stopped(stopped: Any) -> None:
+    global last_session, with_memory
+    if log.observing:
+        last_session, with_memory = getattr(stopped, "profiler", None), bool(stopped.profile_memory)
+
+
+def forget() -> None:
+    global last_session
+    last_session = None
+
+
+def summary() -> dict[str, Any] | None:
+    """The table of the last profiler session as an event; None where there was none, or it can't be had."""
+    session = last_session
+    forget()
+    if session is None or session.kineto_results is None:
+        return None
+    try:
+        if session._function_events is None and len(session.kineto_results.events()) > PARSED_FOR_IT:
+            return {"at_s": log.lab_time_s() - log.began_s, "what": "key_averages", "rows": [], "left_out": True}
+        averages = session.key_averages()
+    except Exception:  # the program may have done anything to it
+        return None
+    rows = sorted((row_of(each) for each in averages), key=lambda row: -max(row["self_cpu_us"], row["self_device_us"]))
+    return {
+        "at_s": log.lab_time_s() - log.began_s,
+        "what": "key_averages",
+        "rows": rows[:ROWS_TOLD],
+        "rows_in_all": len(rows),
+        "with_memory": with_memory,
+        "with_device": session.use_device is not None,
+    }
+
+
+def row_of(average: Any) -> dict[str, Any]:
+    """A row of the table; times in microseconds."""
+    return {
+        "name": str(average.key)[:200],
+        "calls": int(average.count),
+        "self_cpu_us": float(average.self_cpu_time_total),
+        "cpu_us": float(average.cpu_time_total),
+        "self_device_us": float(average.self_device_time_total),
+        "device_us": float(average.device_time_total),
+        "self_cpu_bytes": int(average.self_cpu_memory_usage),
+        "cpu_bytes": int(average.cpu_memory_usage),
+        "self_device_bytes": int(average.self_device_memory_usage),
+        "device_bytes": int(average.device_memory_usage),
+    }

@@ -37,9 +37,15 @@ class Comparison:
         return asdict(self)
 
 
-def compare(before: Diagnosis, after: Diagnosis) -> Comparison:
-    """What changed from one trace to the other."""
+def compare(before: Diagnosis, after: Diagnosis, as_a_whole: str = "") -> Comparison:
+    """What changed from one to the other.
+
+    `as_a_whole` says in words what is compared where one of them has no steps, if the two are the same work as a whole.
+    """
     step_before, step_after = _step_us(before), _step_us(after)
+    stepwise = step_before is not None and step_after is not None
+    if as_a_whole and not stepwise and before.devices and after.devices:
+        step_before, step_after = before.window_us, after.window_us
     per_step = step_before is not None and step_after is not None
     changes = sorted(
         (
@@ -54,7 +60,8 @@ def compare(before: Diagnosis, after: Diagnosis) -> Comparison:
     if step_before is not None and step_after is not None and step_before > 0:
         ratio = step_after / step_before
         helped = None if abs(ratio - 1) < NOTICEABLE_SHARE else ratio < 1
-    summary = _summary(before, after, step_before, step_after, helped, shown)
+    words = ("a step", " per step") if stepwise or not as_a_whole else (as_a_whole, "")
+    summary = _summary(before, after, step_before, step_after, helped, shown, words)
     return Comparison(summary, helped, "us_per_step" if per_step else "share", step_before, step_after, shown)
 
 
@@ -74,13 +81,15 @@ def _summary(
     step_after: float | None,
     helped: bool | None,
     changes: tuple[Change, ...],
+    words: tuple[str, str],
 ) -> str:
     if step_before is None or step_after is None:
         which = " and ".join(found.file for found in (before, after) if _step_us(found) is None)
         return (
             f"I can't tell whether it helped: {which} has no steps with work of a GPU, so there is nothing to compare."
         )
-    spans = f"a step takes {duration(step_after)} instead of {duration(step_before)}"
+    what, per = words
+    spans = f"{what} takes {duration(step_after)} instead of {duration(step_before)}"
     if helped is None:
         first = f"It made no difference: {spans}."
     elif helped:
@@ -92,7 +101,7 @@ def _summary(
         most = changes[0]
         name = NAMES[most.bottleneck]
         sentences.append(
-            f"The largest change is {name}: from {duration(most.before)} to {duration(most.after)} per step."
+            f"The largest change is {name}: from {duration(most.before)} to {duration(most.after)}{per}."
         )
     was, now = before.verdict.bottleneck, after.verdict.bottleneck
     if was != now:

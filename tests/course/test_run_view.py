@@ -11,20 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from course.lanes import HOST_KINDS, WAITED_FOR, KindSums, Lane, RunView, Span, disjoint, most_allocated, over
 from course.run_tables import idle_rows, in_ms, kernel_rows, op_rows
-from course.run_view import (
-    HOST_KINDS,
-    WAITED_FOR,
-    RunView,
-    Span,
-    at,
-    columns,
-    disjoint,
-    most_allocated,
-    over,
-    view,
-    within,
-)
+from course.run_view import view
 
 MS = 1e-3
 
@@ -61,7 +50,7 @@ def test_calls_close_to_one_another_are_launching_and_a_long_pause_is_other_code
 def test_a_wait_takes_the_place_of_what_would_be_there_without_it() -> None:
     run = view([launch(1.0, 1.0, 9.0), waits(9.0, 7.9)])
     assert lane(run) == [("launch", 0.0, 1.1), ("wait", 1.1, 9.0)]
-    assert at(run.host, 5 * MS) == Span(pytest.approx(1.1 * MS), 9 * MS, "wait", "synchronize")
+    assert run.host_lane.at(5 * MS) == Span(pytest.approx(1.1 * MS), 9 * MS, "wait", "synchronize")
 
 
 def test_a_wait_that_brings_a_value_is_a_read() -> None:
@@ -159,15 +148,15 @@ def test_the_long_gaps_are_those_of_a_hundredth_of_the_run_or_else_the_longest()
 
 def test_a_column_of_the_memory_shows_the_most_that_was_allocated_in_it() -> None:
     run = view([launch(n, n, n + 1, allocated_bytes=size) for n, size in enumerate([10, 70, 30, 20, 25])])
-    assert most_allocated(run.memory, 0.5 * MS, 6.5 * MS, 3) == [70, 30, 25]
-    assert most_allocated(run.memory, 1.5 * MS, 1.9 * MS, 2) == [70, 70]
+    assert most_allocated(run.memory_sizes, 0.5 * MS, 6.5 * MS, 3) == [70, 30, 25]
+    assert most_allocated(run.memory_sizes, 1.5 * MS, 1.9 * MS, 2) == [70, 70]
 
 
 def test_memory_that_was_given_back_before_the_next_launch_still_counts_for_the_peak() -> None:
     run = view([launch(0, 0, 1, allocated_bytes=10), launch(2, 2, 3, peak_bytes=90, allocated_bytes=20)])
     assert run.peak == (2 * MS, 90)
-    assert most_allocated(run.memory, 0.0, 6 * MS, 3) == [10, 90, 20]
-    assert most_allocated(run.memory, 2 * MS, 2.5 * MS, 1) == [90]
+    assert most_allocated(run.memory_sizes, 0.0, 6 * MS, 3) == [10, 90, 20]
+    assert most_allocated(run.memory_sizes, 2 * MS, 2.5 * MS, 1) == [90]
 
 
 def test_where_no_event_holds_it_there_is_no_memory() -> None:
@@ -203,7 +192,7 @@ def test_idle_time_is_summed_by_what_was_waited_for_with_its_share_of_the_run() 
 
 def test_a_column_shows_what_takes_most_of_its_time() -> None:
     spans = [Span(0, 3, "kernel", "a"), Span(3, 4, "memcpy", "b"), Span(6, 7, "memcpy", "b")]
-    assert [(kind, round(share, 6)) for kind, share in columns(spans, 0, 8, 4)] == [
+    assert [(kind, round(share, 6)) for kind, share in KindSums(spans).columns(0, 8, 4)] == [
         ("kernel", 1.0),
         ("kernel", 1.0),
         ("", 0.0),
@@ -213,7 +202,7 @@ def test_a_column_shows_what_takes_most_of_its_time() -> None:
 
 def test_a_window_in_the_middle_shows_only_what_is_in_it() -> None:
     spans = [Span(n, n + 0.5, "kernel", str(n)) for n in range(10)]
-    assert [span.name for span in within(spans, 2.2, 4.1)] == ["2", "3", "4"]
+    assert [span.name for span in Lane(spans).within(2.2, 4.1)] == ["2", "3", "4"]
 
 
 @pytest.mark.parametrize(
@@ -311,7 +300,7 @@ def test_columns_hold_all_the_time_of_a_lane(events: list[dict[str, Any]], count
     run = view(events)
     for spans in [run.host, *run.streams.values()]:
         if spans:
-            lane = columns(spans, 0.0, run.window_s, count)
+            lane = KindSums(spans).columns(0.0, run.window_s, count)
             covered_s = sum(column.share for column in lane) * run.window_s / count
             assert math.isclose(covered_s, sum(span.duration_s for span in spans), rel_tol=1e-6, abs_tol=1e-9)
 

@@ -237,14 +237,14 @@ def test_a_trace_that_was_not_written_is_seen_too(tmp_path):
     assert [event["written"] for event in found] == [False]
 
 
-def test_labels_are_seen_when_they_are_made_and_when_they_are_entered():
+def test_labels_are_seen_when_they_are_made_entered_and_left():
     def act():
         record_function("forgotten")
         with record_function("used"):
             pass
 
     found = [(event["phase"], event["name"]) for event in seen(act, "label")]
-    assert found == [("made", "forgotten"), ("made", "used"), ("entered", "used")]
+    assert found == [("made", "forgotten"), ("made", "used"), ("entered", "used"), ("left", "used")]
 
 
 def test_the_profilers_own_clock_reads_and_waits_are_not_the_learners():
@@ -295,7 +295,7 @@ def test_nothing_is_written_down_when_nobody_observes():
     assert observe.finish() == []
 
 
-def test_loading_backward_and_optimizer_are_phases_with_their_time():
+def test_loading_forward_backward_and_optimizer_are_phases_with_their_time():
     model = torch.nn.Linear(8, 8).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loader = torch.utils.data.DataLoader(torch.randn(4, 8), batch_size=2)
@@ -308,7 +308,8 @@ def test_loading_backward_and_optimizer_are_phases_with_their_time():
 
     phases = seen(act, "host_phase")
     kinds = [event["kind"] for event in phases]
-    assert kinds == ["data", "backward", "optimizer", "data", "backward", "optimizer", "data"]  # the last finds no more
+    step = ["data", "forward", "backward", "optimizer"]
+    assert kinds == [*step, *step, "data"]  # the last finds no more
     assert all(0 < event["lasted_s"] <= event["at_s"] for event in phases)
 
 

@@ -18,15 +18,14 @@ from lab.trace.evidence import evidence
 from lab.trace.examine import Examined, examine
 from lab.trace.intervals import clipped
 from lab.trace.links import Work
+from lab.trace.judge import MENTIONED_SHARE, causes, largest
 from lab.trace.read import read
+from lab.trace.recording import again_with, reason_for_nothing
 from lab.trace.source import Progress
 from lab.trace.steps import Window
-from lab.trace.verdict import BOTTLENECKS, Bottleneck, DeviceSplit, Diagnosis, Part, Steps, Verdict
-from lab.trace.words import again_with, reason_for_nothing, summary
+from lab.trace.verdict import Bottleneck, DeviceSplit, Diagnosis, Steps, Verdict
+from lab.trace.words import summary
 
-BOTTLENECK_SHARE = 0.10
-MENTIONED_SHARE = 0.05
-BUSY_SHARE = 0.75  # nothing takes a tenth, and the device computes for most of the time: that is what limits
 QUIET_SHARE = 0.01  # a device that is busy for so small a part of the busiest one's time has no say
 SHORTEST_SPAN_NS = 1_000_000
 COLD_CALLS = 2
@@ -79,8 +78,8 @@ def diagnose_trace(trace: Trace, name: str) -> Diagnosis:
         rank=trace.rank,
         world_size=trace.world_size,
     )
-    parts = _parts(found)
-    bottleneck = _largest(parts, found)
+    parts = causes(found)
+    bottleneck = largest(parts, found)
     reason = _why_not(examined, loud, bottleneck)
     if reason:
         bottleneck = "unknown"
@@ -141,23 +140,6 @@ def _split(trace: Trace, examined: Window, time: DeviceTime, has_a_say: bool) ->
 def _with_a_say(times: list[DeviceTime]) -> list[DeviceTime]:
     most = max((time.busy_ns for time in times), default=0)
     return [time for time in times if time.busy_ns >= QUIET_SHARE * most]
-
-
-def _parts(found: Diagnosis) -> list[Part]:
-    """All causes with a share, the largest first."""
-    shares = [(found.share_of(each), each) for each in BOTTLENECKS]
-    return [
-        Part(each, share, None if found.step_us is None else share * found.step_us)
-        for share, each in sorted(shares, key=lambda pair: (-pair[0], pair[1]))
-        if share > 0
-    ]
-
-
-def _largest(parts: list[Part], found: Diagnosis) -> Bottleneck:
-    for part in parts:
-        if part.bottleneck != "compute" and part.share >= BOTTLENECK_SHARE:
-            return part.bottleneck
-    return "compute" if found.share_of("compute") >= BUSY_SHARE else "none"
 
 
 def _saves(found: Diagnosis, examined: Examined, times: list[DeviceTime], bottleneck: Bottleneck) -> float | None:

@@ -1,0 +1,105 @@
+"""Two runs beside each other, before and after a change: whether it helped, and what became of the time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from course.lanes import RunView
+from course.run_tables import in_mib, in_ms
+from lab.trace.compare import Comparison, compare
+from lab.trace.verdict import BOTTLENECKS, Bottleneck, Diagnosis
+from lab.trace.words import NAMES
+
+WHOLE = "the GPU's part, from its first kernel to its last,"
+NOTHING_NEW = 0.005
+"""A share or a ratio that changed by less didn't change."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One line: a quantity before and after."""
+
+    what: str
+    before: str
+    after: str
+    change: str
+    better: bool | None
+    """None where it didn't change, or where less isn't better."""
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """What a change did."""
+
+    summary: str
+    helped: bool | None
+    rows: tuple[Difference, ...]
+
+
+def overlay(before: RunView, after: RunView, was: Diagnosis, now: Diagnosis) -> Overlay:
+    """Two runs with the diagnosis of each."""
+    comparison = compare(was, now, WHOLE)
+    return Overlay(comparison.summary, comparison.helped, tuple(_rows(before, after, was, now, comparison)))
+
+
+def _rows(
+    before: RunView, after: RunView, was: Diagnosis, now: Diagnosis, comparison: Comparison
+) -> list[Difference]:
+    rows = []
+    stepwise = was.step_us is not None and now.step_us is not None
+    if comparison.step_before_us is not None and comparison.step_after_us is not None:
+        rows.append(_time("Step" if stepwise else "GPU's part", comparison.step_before_us, comparison.step_after_us))
+    rows.append(_time("Whole run", before.window_s * 1e6, after.window_s * 1e6))
+    if was.devices and now.devices:
+        rows.append(_share("GPU busy", _busy(was), _busy(now)))
+        per = " per step" if stepwise else ""
+        for cause in BOTTLENECKS:
+            old, new = _idle(was, cause, stepwise), _idle(now, cause, stepwise)
+            if max(old, new) >= NOTHING_NEW * max(_of(was, stepwise), _of(now, stepwise), 1e-9):
+                rows.append(_time(f"Idle{per}: {NAMES[cause]}", old, new))
+    if before.peak and after.peak:
+        old_bytes, new_bytes = before.peak.size_bytes, after.peak.size_bytes
+        rows.append(_line("Peak memory", in_mib(old_bytes), in_mib(new_bytes), old_bytes, new_bytes))
+    return rows
+
+
+def _of(found: Diagnosis, stepwise: bool) -> float:
+    return (found.step_us if stepwise else None) or found.window_us
+
+
+def _busy(found: Diagnosis) -> float:
+    """The share of the time in which the GPU did anything."""
+    asked = [each for each in found.devices if each.has_a_say]
+    return sum(1 - each.idle_us / each.window_us for each in asked if each.window_us) / max(len(asked), 1)
+
+
+def _idle(found: Diagnosis, cause: Bottleneck, stepwise: bool) -> float:
+    """How long the GPU was idle for this cause, in a step or in all."""
+    asked = [each for each in found.devices if each.has_a_say]
+    idle_us = sum(each.idle.get(cause, 0.0) for each in asked) / max(len(asked), 1)
+    return idle_us / found.window_us * _of(found, stepwise) if found.window_us else 0.0
+
+
+def _time(what: str, before_us: float, after_us: float) -> Difference:
+    return _line(what, in_ms(before_us / 1e6), in_ms(after_us / 1e6), before_us, after_us)
+
+
+def _line(what: str, before: str, after: str, old: float, new: float) -> Difference:
+    """A quantity of which less is better."""
+    if old <= 0 or new <= 0:
+        change = "gone" if old > 0 else "new" if new > 0 else "same"
+        return Difference(what, before, after, change, None if old == new else new < old)
+    ratio = new / old
+    if abs(ratio - 1) < NOTHING_NEW:
+        return Difference(what, before, after, "same", None)
+    times = f"{1 / ratio:.3g} times less" if ratio < 1 else f"{ratio:.3g} times as much"
+    return Difference(what, before, after, times, ratio < 1)
+
+
+def _share(what: str, old: float, new: float) -> Difference:
+    """A share that had better be large."""
+    points = round((new - old) * 100)
+    change = "same" if abs(new - old) < NOTHING_NEW else f"{points:+d} points"
+    return Difference(what, f"{old:.0%}", f"{new:.0%}", change, None if change == "same" else new > old)
+
+
