@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         except TraceUnreadable as error:
             failures.append(str(error))
     ranks = compare_ranks(found) if not options.compare and len(found) > 1 else None
-    comparison = compare(*found) if options.compare and len(found) == 2 else None
+    comparison = compare(found[0], found[1]) if options.compare and len(found) == 2 else None
     if options.html is not None and found:
         from course.diagnosis_page import page
 

@@ -32,7 +32,7 @@ def lines(found: Sequence[Diagnosis], comparison: Comparison | None, ranks: Rank
     if ranks is not None:
         yield ""
         yield ink.bold(f"{len(ranks.ranks)} ranks")
-        yield from _wrapped(ranks.summary, "  ")
+        yield from _wrapped(ink, ranks.summary, "  ")
         for rank in ranks.ranks:
             yield f"  rank {rank.rank}: {duration(rank.collective_us_per_step)} per step in collectives"
 
@@ -43,8 +43,8 @@ def _diagnosis(found: Diagnosis, ink: Ink) -> Iterator[str]:
     rank = f" (rank {found.rank})" if found.rank is not None else ""
     share = f", {verdict.share:.0%} of the time" if verdict.bottleneck not in ("unknown", "none") else ""
     yield f"{ink.bold(printable(found.file))}{rank}: {paint(verdict.bottleneck)}{share}"
-    yield from _wrapped(verdict.summary, "  ")
-    yield from _wrapped(saving(found), "  ")
+    yield from _wrapped(ink, verdict.summary, "  ")
+    yield from _wrapped(ink, saving(found), "  ")
     if found.devices:
         yield ""
         steps = f"{found.steps.count} steps" if found.steps.count != 1 else "1 step"
@@ -57,12 +57,12 @@ def _diagnosis(found: Diagnosis, ink: Ink) -> Iterator[str]:
     if remedy.tries:
         yield ink.bold("  What to try")
         for number, each in enumerate(remedy.tries, start=1):
-            yield from _wrapped(f"{number}. {each}", "    ", hang=3)
-    yield from _wrapped(lesson_of(verdict.bottleneck), "    ")
+            yield from _wrapped(ink, f"{number}. {each}", "    ", hang=3)
+    yield from _wrapped(ink, lesson_of(verdict.bottleneck), "    ")
     for each in found.record_better:
-        yield from _wrapped(f"→ {each}", "  ", hang=2)
+        yield from _wrapped(ink, f"→ {each}", "  ", hang=2)
     for each in found.warnings:
-        yield from _wrapped(f"! {printable(each)}", "  ", hang=2)
+        yield from _wrapped(ink, f"! {printable(each)}", "  ", hang=2)
 
 
 def saving(found: Diagnosis) -> str:
@@ -106,12 +106,14 @@ def _evidence(found: Diagnosis, ink: Ink) -> Iterator[str]:
         return
     yield ink.bold("  What shows it")
     for fact in shown.facts:
-        yield from _wrapped(fact, "    ")
+        yield from _wrapped(ink, fact, "    ")
     for gap in shown.gaps:
         host = f"the CPU was in {short(gap.host)}" if gap.host else "of the CPU nothing is recorded"
         ended = f", then came {short(gap.next)}" if gap.next else ""
         yield from _wrapped(
-            f"At {duration(gap.at_us)} GPU {gap.device} was idle for {duration(gap.lasts_us)}: {host}{ended}.", "    "
+            ink,
+            f"At {duration(gap.at_us)} GPU {gap.device} was idle for {duration(gap.lasts_us)}: {host}{ended}.",
+            "    ",
         )
     for title, costs in (("calls", shown.calls), ("Python", shown.functions), ("GPU", shown.work)):
         for cost in costs[:3]:
@@ -126,11 +128,11 @@ def _comparison(found: Sequence[Diagnosis], comparison: Comparison, ink: Ink) ->
     before, after = found
     paint = {True: ink.good, False: ink.bad, None: ink.warn}[comparison.helped]
     yield paint({True: "helped", False: "didn't help", None: "no difference"}[comparison.helped])
-    yield from _wrapped(comparison.summary, "  ")
+    yield from _wrapped(ink, comparison.summary, "  ")
     yield ""
     for title, each in (("before", before), ("after", after)):
         yield f"  {title:<7}{ink.bold(printable(each.file))}: {each.verdict.bottleneck}"
-        yield from _wrapped(each.verdict.summary, "         ")
+        yield from _wrapped(ink, each.verdict.summary, "         ")
     if comparison.changes:
         yield ""
         yield ink.quiet(f"  {'':<44}{'before':>10}{'after':>10}")
@@ -142,7 +144,7 @@ def _comparison(found: Sequence[Diagnosis], comparison: Comparison, ink: Ink) ->
         yield f"  {NAMES[change.bottleneck]:<44}{values[0]:>10}{values[1]:>10}"
     for each in found:
         for warning in each.warnings:
-            yield from _wrapped(f"! {printable(each.file)}: {printable(warning)}", "  ", hang=2)
+            yield from _wrapped(ink, f"! {printable(each.file)}: {printable(warning)}", "  ", hang=2)
 
 
 def short(name: str) -> str:
@@ -156,8 +158,8 @@ def printable(text: str) -> str:
     return UNPRINTABLE.sub(" ", text)
 
 
-def _wrapped(text: str, indent: str, hang: int = 0) -> Iterator[str]:
-    width = max(shutil.get_terminal_size((100, 24)).columns, 40)
+def _wrapped(ink: Ink, text: str, indent: str, hang: int = 0) -> Iterator[str]:
+    width = max(ink.width or shutil.get_terminal_size((100, 24)).columns, 40)
     yield from textwrap.wrap(
         text, width, initial_indent=indent, subsequent_indent=indent + " " * hang, break_on_hyphens=False
     )

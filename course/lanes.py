@@ -104,7 +104,8 @@ class Gap(NamedTuple):
         return WAITED_FOR[self.waited_for] + (f" after {self.after}" if self.after else "")
 
 
-class Alive(NamedTuple):
+@dataclass(frozen=True)
+class Alive:
     """Allocations of the same kind that were alive at the peak."""
 
     role: str
@@ -147,7 +148,7 @@ class Lane(Generic[Timed]):
     """Spans in order, none over another; what lies at a moment or in a window is found without walking through all."""
 
     def __init__(self, spans: Sequence[Timed]) -> None:
-        self.spans = spans
+        self.spans: Sequence[Timed] = spans
 
     @cached_property
     def begins(self) -> list[float]:

@@ -24,6 +24,9 @@ _STATUS = {
 class Ink:
     """Colours for a stream: none where NO_COLOR is set, the terminal is dumb, or the stream is no terminal."""
 
+    width: int | None = None
+    """The columns to write in; None where it is the terminal's."""
+
     def __init__(self, stream: TextIO) -> None:
         self._colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
         encoding = stream.encoding or "ascii"

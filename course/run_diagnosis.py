@@ -93,15 +93,15 @@ def diagnose_run(run: RunView, name: str, gpu: str = "", real: bool = False) -> 
     )
     parts = causes(found)
     bottleneck = largest(parts, found)
-    reason = _why_not(run, length_s)
-    if reason:
+    why_not = _why_not(run, length_s)
+    if why_not:
         bottleneck = "unknown"
     share = 0.0 if bottleneck in ("none", "unknown") else found.share_of(bottleneck)
     evidence = _evidence(run, pieces, bottleneck, begin_s, end_s, max(len(steps), 1), bool(steps))
     verdict = Verdict(bottleneck, share, "", _saves(run, found, bottleneck, share, (begin_s, end_s), busy_s))
     return replace(
         found,
-        verdict=replace(verdict, summary=summary(verdict, found, evidence, reason)),
+        verdict=replace(verdict, summary=summary(verdict, found, evidence, why_not)),
         parts=tuple(part for part in parts if part.share >= MENTIONED_SHARE),
         evidence=evidence,
         record_better=(AGAIN,) if bottleneck == "python" else (),

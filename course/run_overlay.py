@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from course.lanes import RunView
-from course.run_tables import in_mib, in_ms
+from course.run_tables import Table, TableColumn, Value, in_mib, in_ms
 from lab.trace.compare import Comparison, compare
 from lab.trace.verdict import BOTTLENECKS, Bottleneck, Diagnosis
 from lab.trace.words import NAMES
@@ -42,9 +42,7 @@ def overlay(before: RunView, after: RunView, was: Diagnosis, now: Diagnosis) -> 
     return Overlay(comparison.summary, comparison.helped, tuple(_rows(before, after, was, now, comparison)))
 
 
-def _rows(
-    before: RunView, after: RunView, was: Diagnosis, now: Diagnosis, comparison: Comparison
-) -> list[Difference]:
+def _rows(before: RunView, after: RunView, was: Diagnosis, now: Diagnosis, comparison: Comparison) -> list[Difference]:
     rows = []
     stepwise = was.step_us is not None and now.step_us is not None
     if comparison.step_before_us is not None and comparison.step_after_us is not None:
@@ -92,8 +90,10 @@ def _line(what: str, before: str, after: str, old: float, new: float) -> Differe
     ratio = new / old
     if abs(ratio - 1) < NOTHING_NEW:
         return Difference(what, before, after, "same", None)
-    times = f"{1 / ratio:.3g} times less" if ratio < 1 else f"{ratio:.3g} times as much"
-    return Difference(what, before, after, times, ratio < 1)
+    if ratio < 1:
+        return Difference(what, before, after, f"{1 - ratio:.0%} less", True)
+    more = f"{ratio - 1:.0%} more" if ratio < 2 else f"{ratio:.3g} times as much"
+    return Difference(what, before, after, more, False)
 
 
 def _share(what: str, old: float, new: float) -> Difference:
@@ -103,3 +103,11 @@ def _share(what: str, old: float, new: float) -> Difference:
     return Difference(what, f"{old:.0%}", f"{new:.0%}", change, None if change == "same" else new > old)
 
 
+def comparison_table(found: Overlay, note: str) -> Table:
+    """The differences as a table."""
+    columns = tuple(TableColumn(title, str, is_text=True) for title in ("What", "Before", "After", "Change", ""))
+    marks = {True: "better", False: "worse", None: ""}
+    rows: list[tuple[Value, ...]] = [
+        (row.what, row.before, row.after, row.change, marks[row.better]) for row in found.rows
+    ]
+    return Table("Compare", columns, rows, None, note)

@@ -11,7 +11,7 @@ from course.lanes import Alive, RunView
 
 Value = str | float | None
 """What a cell holds; None where it isn't known."""
-UNKNOWN = "–"
+UNKNOWN = "-"
 
 ROLES = {
     "parameter": "parameters",
@@ -55,16 +55,19 @@ class Table:
     title: str
     columns: tuple[TableColumn, ...]
     rows: list[tuple[Value, ...]]
-    sorted_by: int
+    sorted_by: int | None
+    """None: in the order of the rows."""
     note: str = ""
 
-    def ordered(self, by: int) -> list[tuple[Value, ...]]:
+    def ordered(self, by: int | None) -> list[tuple[Value, ...]]:
         """The rows by one column; what isn't known comes last."""
+        if by is None:
+            return self.rows
         if self.columns[by].is_text:
             return sorted(self.rows, key=lambda row: (row[by] is None, str(row[by]).lower(), _numbers(row)))
         return sorted(self.rows, key=lambda row: (row[by] is None, -_number(row[by]), str(row[0])))
 
-    def as_text(self, by: int) -> str:
+    def as_text(self, by: int | None) -> str:
         """Tab-separated, with titles: for a spreadsheet."""
         lines = ["\t".join(column.title for column in self.columns)]
         for row in self.ordered(by):
@@ -184,9 +187,7 @@ def averages_table(run: RunView, is_trace: bool = False) -> Table:
         TableColumn("# of Calls", _count),
     ]
     if has_memory:
-        columns += [
-            TableColumn(title, _bytes) for title in ("CPU Mem", "Self CPU Mem", "CUDA Mem", "Self CUDA Mem")
-        ]
+        columns += [TableColumn(title, _bytes) for title in ("CPU Mem", "Self CPU Mem", "CUDA Mem", "Self CUDA Mem")]
     rows: list[tuple[Value, ...]] = []
     for each in run.averages:
         row = each.name, each.self_cpu_us, each.cpu_us, each.self_device_us, each.device_us, each.calls
@@ -254,4 +255,4 @@ def shape_of(each: Alive) -> str:
     """Sizes and type of a tensor, as far as they are known."""
     if not each.dtype:
         return ""
-    return f"{'×'.join(map(str, each.shape)) or 'scalar'} {each.dtype}"
+    return f"{' x '.join(map(str, each.shape)) or 'scalar'} {each.dtype}"

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 from course.lanes import (
-    GPU_KINDS,
     HOST_KINDS,
     Alive,
     Allocated,
@@ -248,8 +247,8 @@ def _alive(seen: Iterable[Event]) -> Iterator[Alive]:
         size_bytes, count, shape = _number(row, "bytes", most=1e18), _number(row, "count"), row.get("shape")
         if size_bytes is not None and count is not None and size_bytes >= 0:
             sizes = tuple(each for each in shape if isinstance(each, int)) if isinstance(shape, Sequence) else ()
-            texts = (str(row.get(name) or "")[:200] for name in ("role", "op", "label"))
-            yield Alive(*texts, sizes, str(row.get("dtype") or "")[:30], int(count), int(size_bytes))
+            role, op, label = (str(row.get(name) or "")[:200] for name in ("role", "op", "label"))
+            yield Alive(role, op, label, sizes, str(row.get("dtype") or "")[:30], int(count), int(size_bytes))
 
 
 def _averages(seen: Iterable[Event]) -> Iterator[Average]:
@@ -259,6 +258,3 @@ def _averages(seen: Iterable[Event]) -> Iterator[Average]:
         if calls is not None:
             sizes = [None if each is None else int(each) for each in numbers[4:]]
             yield Average(_text(row, "name"), int(calls), *numbers[:4], *sizes)  # type: ignore[arg-type]
-
-
-__all__ = ["GPU_KINDS", "HOST_KINDS", "RunView", "view"]

@@ -8,7 +8,7 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,6 +24,7 @@ from textual.worker import Worker
 from course.app.attention import Attention
 from course.app.finding import Finding
 from course.app.screens.base import CourseScreen
+from course.app.shows_runs import ShowsRuns
 from course.app.themes import DARK, LIGHT, WITHOUT_COLOUR
 from course.app.type_ahead import taken
 from course.progress import Progress
@@ -33,7 +34,7 @@ from course.workspace import Workspace, WorkspaceError, write_atomically
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from course.app.grading import Grader, SeenRun
+    from course.app.grading import Grader
     from course.catalog import Catalog, Step
 
 AT_MAP = "at_map"
@@ -57,7 +58,7 @@ def _commands() -> type[Provider]:
     return CourseCommands
 
 
-class CourseApp(Attention, Finding):
+class CourseApp(ShowsRuns, Attention, Finding):
     """Profile First in the terminal."""
 
     TITLE = "Profile First"
@@ -84,8 +85,6 @@ class CourseApp(Attention, Finding):
         self.progress = progress
         self.job: str | None = None
         """What runs now, or None."""
-        self.seen_run: SeenRun | None = None
-        """The last run of which is known what it did."""
         self._make_grader = make_grader
         self._grader: Grader | None = None
         self._told_problems: set[str] = set()
@@ -327,25 +326,8 @@ class CourseApp(Attention, Finding):
     async def run_file(self, path: Path, on_output: Callable[[str], None]) -> Any:
         """Run a file with the GPU; the result says how it ended, also when it couldn't begin."""
         result = await self._do("The program", lambda grader: grader.run(path, on_output))
-        self._keep_run(path.name, result.gpu, result.events)
+        self.keep_run("run", path, result.gpu, result.events)
         return result
-
-    def _keep_run(self, name: str, gpu: Any, events: Sequence[Mapping[str, Any]]) -> None:
-        from course.app.grading import SeenRun
-
-        if events:
-            self.seen_run = SeenRun(name, gpu, events)
-            self.screen.refresh_bindings()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action != "timeline" or self.seen_run is not None
-
-    def action_timeline(self) -> None:
-        """Show the last run over time."""
-        from course.app.screens.timeline import TimelineScreen
-
-        if self.seen_run is not None and not isinstance(self.screen, TimelineScreen):
-            self.push_screen(TimelineScreen(self.seen_run))
 
     async def run_card(self, step: Step, code: str, on_output: Callable[[str], None]) -> Any:
         """Run a card's code."""
@@ -366,7 +348,7 @@ class CourseApp(Attention, Finding):
         from course.app.grading import verdict_json
 
         self.progress.record(verdict_json(verdict))
-        self._keep_run(f"{path.name}, first run of the check", verdict.gpu, seen)
+        self.keep_run("check", path, verdict.gpu, seen)
         return verdict, Content("")
 
     async def _do(self, label: str, request: Callable[[Grader], Any]) -> Any:
@@ -411,8 +393,7 @@ class CourseApp(Attention, Finding):
             if command.title not in ("Keys", "Maximize", "Minimize"):
                 yield command
         yield SystemCommand("Course map", "All lessons, and what was done of them", self.go_home)
-        if self.seen_run is not None:
-            yield SystemCommand("Timeline", "What the GPU did in the last run", self.action_timeline)
+        yield from self.run_commands()
         yield SystemCommand("Course recap", "What the course taught, and all points", self.go_to_course_recap)
 
     def get_key_display(self, binding: Binding) -> str:

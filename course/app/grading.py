@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from course.run_view import RunView
+from typing import Any, Protocol
 
 
 class RunResult(Protocol):
@@ -19,24 +16,6 @@ class RunResult(Protocol):
     gpu: Any
     message: Any
     events: Any
-
-
-class SeenRun:
-    """What is known of one run or check: enough to show it over time."""
-
-    def __init__(self, name: str, gpu: Any, events: Sequence[Mapping[str, Any]]) -> None:
-        self.name = name
-        self.gpu = gpu
-        self._events = events
-        self._view: RunView | None = None
-
-    def view(self) -> RunView:
-        """The run as lanes, read from its events when it is first asked for."""
-        from course.run_view import view
-
-        if self._view is None:
-            self._view, self._events = view(self._events), ()
-        return self._view
 
 
 class Grader(Protocol):

@@ -1,4 +1,4 @@
-"""What the host is at: calls of modules, backward passes, optimizers, data loading, and regions that a program names."""
+"""What the host is at: calls of modules, backward passes, optimizers, loading data, regions that a program names."""
 
 from __future__ import annotations
 

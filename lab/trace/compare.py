@@ -100,9 +100,7 @@ def _summary(
     if changes:
         most = changes[0]
         name = NAMES[most.bottleneck]
-        sentences.append(
-            f"The largest change is {name}: from {duration(most.before)} to {duration(most.after)}{per}."
-        )
+        sentences.append(f"The largest change is {name}: from {duration(most.before)} to {duration(most.after)}{per}.")
     was, now = before.verdict.bottleneck, after.verdict.bottleneck
     if was != now:
         sentences.append(f"The bottleneck was {was}, now it is {now}.")

@@ -17,8 +17,8 @@ from lab.trace.events import Kind, Trace
 from lab.trace.evidence import evidence
 from lab.trace.examine import Examined, examine
 from lab.trace.intervals import clipped
-from lab.trace.links import Work
 from lab.trace.judge import MENTIONED_SHARE, causes, largest
+from lab.trace.links import Work
 from lab.trace.read import read
 from lab.trace.recording import again_with, reason_for_nothing
 from lab.trace.source import Progress

@@ -122,7 +122,7 @@ def test_a_change_that_helped_is_told_with_what_became_of_the_time() -> None:
     assert found.helped is True
     assert found.summary.startswith("It helped: a step takes 15.1 ms instead of 40.1 ms, 2.66 times as fast.")
     rows = {row.what: row for row in found.rows}
-    assert (rows["Step"].change, rows["Step"].better) == ("2.66 times less", True)
+    assert (rows["Step"].change, rows["Step"].better) == ("62% less", True)
     assert (rows["GPU busy"].before, rows["GPU busy"].after) == ("28%", "70%")
     assert rows["Idle per step: waiting for data"].better is True
     assert (rows["Peak memory"].before, rows["Peak memory"].after) == ("64.0 MiB", "32.0 MiB")

@@ -1,223 +1,303 @@
-"""The timeline of the last run: what the host and the GPU did, what the GPU waited for, and what took its time."""
+"""The timeline of a run or a trace: what the host and the GPU did, what the GPU waited for, and what took its time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
-from textual.widgets import DataTable, Static
+from textual.widgets import Static
 
+from course.app.run_words import headline, report
+from course.app.runs import SeenRun, Shown
 from course.app.screens.base import CourseScreen
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.job import StatusLine
+from course.app.widgets.run_tables import Page, RunTables
 from course.app.widgets.timeline import Timeline
-from course.run_tables import Row, idle_rows, in_mib, in_ms, kernel_rows, op_rows
-from course.run_view import RunView, at
+from course.lanes import RunView
+from course.remedies import REMEDIES
+from course.run_tables import Table, averages_table, idle_table, in_mib, in_ms, kernel_table, memory_table
 
 if TYPE_CHECKING:
-    from course.app.grading import SeenRun
+    from course.run_overlay import Overlay
 
 QUIET = "$foreground 70%"
 REAL = "The kernels of a real GPU are seen by torch.profiler only."
 NOTHING = "This run gave the GPU nothing to do."
-
-
-@dataclass(frozen=True)
-class Table:
-    """One of the tables below the timeline."""
-
-    title: str
-    first: str
-    calls: str
-    rows: Callable[[RunView], list[Row]]
-
-
-TABLES = (
-    Table("Idle", "The GPU waited for", "Gaps", idle_rows),
-    Table("Kernels", "Kernel or copy", "Calls", kernel_rows),
-    Table("Operators", "Operator", "Launches", op_rows),
-)
-ROOM_ROWS = 22
-"""From how many rows on there is room for the legend."""
-NUMBERS_WIDTH = 50
-"""Columns that the numbers of a table need."""
-SORTED_BY: dict[str, Callable[[Row], Any]] = {
-    "name": lambda row: row.name,
-    "calls": lambda row: -row.calls,
-    "total": lambda row: -row.total_s,
-    "longest": lambda row: -row.longest_s,
-    "share": lambda row: -row.share,
-}
+OTHER_KIND = "A check calls your functions with inputs of its own: compare shares rather than times."
+ROOM_ROWS, ROOM_ROWS_FOR_TWO = 22, 30
+"""From how many rows on there is room for the legend, of one run and of two."""
+TITLES = ("Idle", "Kernels", "Operators", "Memory", "Verdict", "Compare")
 
 
 class TimelineScreen(CourseScreen):
-    """One run over time."""
+    """One run, or one device of a trace, over time; or two runs over one another."""
 
     CSS_PATH = "timeline.tcss"
     EXPLAINS = """\
-The last run over time: what your program did (host) above what the GPU did. The height of a bar says how much of its
-time the GPU was busy; below, brackets mark where it was idle, and what it waited for. The legend tells the signs.
+A run over time: what the program did (host) above what the GPU did. The height of a bar says how much of its time the
+GPU was busy; below, brackets mark where it was idle, and what it waited for. The legend tells the signs. The first
+line is the verdict; **5** shows it in full, with what to try, and **Ctrl+O** opens the card that teaches it.
 
 **+** and **-** zoom, **←** and **→** move the cursor, **<** and **>** go half a window, **n** goes to the next long
 gap, **0** shows the whole run again. The wheel zooms, with Shift it scrolls; dragging moves the window. Two lines above
 the table say what was going on at the cursor.
 
-The last row is the memory that was allocated, as high as its share of the peak; **m** goes to the peak.
+**o** lays the run before over this one, both on the same scale, and says what became of the time. **x** pins this run:
+later ones are then compared with it. **[** and **]** choose another run to compare with.
+
+The last row is the memory that was allocated, as high as its share of the peak; **m** goes to the peak, **4** shows
+what was alive then. What an allocation is, is told by the operator that made it, by modules and by optimizers.
 
 **t** changes the table, **s** its order; Tab goes into it. Shares are of the whole run for idle time, else of the time
-of all kernels and copies. “Other code” is a millisecond or more without a call of the GPU: Python, loading data,
-sleeping. After “after” stands the call in which the host waited while the GPU ran dry.
+of all kernels and copies. “Other code” is a millisecond or more without a call of the GPU: Python, sleeping. After
+“after” stands the call in which the host waited while the GPU ran dry.
 
-On a simulated GPU all times are those of the simulated card. On a real one kernels are seen by torch.profiler only.
+On a simulated GPU all times are those of the simulated card. On a real one kernels are seen by torch.profiler only:
+open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or rank of a trace.
 """
     BINDINGS = [  # noqa: RUF012
         Binding("f1,question_mark", "app.help", "Help", id="help"),
         Binding("escape,q,f10", "dismiss", "Back", key_display="Esc", id="timeline.close", tooltip="Go back"),
+        Binding("o", "overlay", "Compare", id="timeline.overlay", tooltip="Lay the run before over this one"),
         Binding("t", "table", "Table", id="timeline.table", tooltip="Show the next table"),
         *(
-            Binding(f"{number}", f"show_table({number - 1})", table.title, show=False, id=f"timeline.table{number}")
-            for number, table in enumerate(TABLES, 1)
+            Binding(f"{number}", f"show_table({number - 1})", title, show=False, id=f"timeline.table{number}")
+            for number, title in enumerate(TITLES, 1)
         ),
-        Binding("s", "sort", "Sort", id="timeline.sort", tooltip="Sort the table by the next column"),
+        Binding("s", "sort", "Sort", show=False, id="timeline.sort", tooltip="Sort the table by the next column"),
+        Binding("v", "next_view(1)", "Device", id="timeline.view", tooltip="The next device or rank of the trace"),
+        Binding("V", "next_view(-1)", "Device before", show=False, id="timeline.view.previous"),
+        Binding("ctrl+o", "why", "Card", id="timeline.why", tooltip="Open the card that teaches this bottleneck"),
+        Binding("x", "pin", "Pin", show=False, id="timeline.pin", tooltip="Compare later runs with this one"),
+        Binding(
+            "left_square_bracket",
+            "other(-1)",
+            "Compare with the run before",
+            show=False,
+            id="timeline.other.previous",
+            tooltip="Compare with an earlier run",
+        ),
+        Binding(
+            "right_square_bracket",
+            "other(1)",
+            "Compare with the run after",
+            show=False,
+            id="timeline.other.next",
+            tooltip="Compare with a later run",
+        ),
         Binding("c", "copy_table", "Copy", show=False, id="timeline.copy", tooltip="Copy the table"),
     ]
 
-    def __init__(self, seen: SeenRun) -> None:
+    def __init__(self, seen: SeenRun, before: SeenRun | None = None) -> None:
+        """
+        Args:
+            seen: What to show.
+            before: Lay this one over it at once.
+        """
         super().__init__()
         self._seen = seen
-        self._run = seen.view()
-        self._table = 0
-        self._order = "total"
+        self._choice = 0
+        self._before = before
+        self._overlay: Overlay | None = None
 
     def body(self) -> ComposeResult:
         yield StatusLine(id="timeline-title")
+        yield StatusLine(id="timeline-facts")
         yield Timeline(id="timeline")
         yield Static(id="at-cursor", markup=False)
-        yield DataTable(id="rows", cursor_type="row", zebra_stripes=False)
+        yield RunTables(id="tables")
         yield ActionBar(
             *(
-                ActionButton(table.title, f"{number + 1}", f"show_table({number})", id=f"table-{number}")
-                for number, table in enumerate(TABLES)
+                ActionButton(title, f"{number + 1}", f"show_table({number})", id=f"table-{number}")
+                for number, title in enumerate(TITLES)
             ),
             Spring(),
-            ActionButton("Zoom", "+", "on_timeline('zoom', 1)"),
-            ActionButton("", "-", "on_timeline('zoom', -1)"),
-            ActionButton("All", "0", "on_timeline('all')"),
-            ActionButton("Next gap", "n", "on_timeline('gap', 1)", id="next-gap"),
+            ActionButton("Zoom", "+", "on_timeline('zoom', 1)", classes="-roomy"),
+            ActionButton("", "-", "on_timeline('zoom', -1)", classes="-roomy"),
+            ActionButton("All", "0", "on_timeline('all')", classes="-roomy"),
+            ActionButton("Gap", "n", "on_timeline('gap', 1)", id="next-gap"),
+            ActionButton("Over", "o", "overlay", id="lay-over"),
         )
 
     def open(self) -> None:
-        self.header.place = Content.assemble(("Timeline", "bold"), ("  ·  ", QUIET), self._seen.name)
+        self.query_one(Timeline).focus()
+        self._show()
+
+    @property
+    def shown(self) -> Shown:
+        return self._seen.choices()[self._choice]
+
+    @property
+    def _run(self) -> RunView:
+        return self.shown.view
+
+    @property
+    def _laid_under(self) -> Shown | None:
+        """What is laid over this run: of a trace the same device, if there is one."""
+        if self._before is None:
+            return None
+        choices = self._before.choices()
+        return choices[min(self._choice, len(choices) - 1)]
+
+    def _show(self) -> None:
+        """Show another device, or with another run over it."""
+        shown, under = self.shown, self._laid_under
+        self.header.place = Content.assemble(("Timeline", "bold"), ("  ·  ", QUIET), self._seen.title)
         timeline = self.query_one(Timeline)
-        timeline.run = self._run
+        timeline.before = None if under is None else under.view
+        timeline.run = shown.view
+        self._overlay = None
         self._explain_where_there_is_room()
-        sees_gpu = bool(self._run.streams)
-        for name in ("#rows", "#next-gap", *(f"#table-{number}" for number in range(len(TABLES)))):
-            self.query_one(name).display = sees_gpu
-        if sees_gpu:
-            self.action_show_table(0)
-        timeline.focus()
+        if under is not None:
+            from course.run_overlay import overlay
+
+            self._overlay = overlay(under.view, shown.view, under.diagnosis, shown.diagnosis)
+        sees_gpu = bool(shown.view.streams)
+        tables = self.query_one(RunTables)
+        tables.show_pages(self._pages())
+        if self._overlay is not None:
+            self.action_show_table(len(TITLES) - 1)
+        elif tables.number >= len(self._pages()) or not sees_gpu:
+            self.action_show_table(4 if not sees_gpu else 0)
+        else:
+            self.action_show_table(tables.number)
+        self.query_one("#next-gap").display = sees_gpu
+        self.query_one("#lay-over").display = self.course.runs.before(self._seen) is not None
+        self.query_one(f"#table-{len(TITLES) - 1}").display = self._overlay is not None
+        self._say_where()
+        self.refresh_bindings()
+
+    def _pages(self) -> list[Page]:
+        shown, run = self.shown, self._run
+        pages = [
+            Page("Idle", lambda: idle_table(run)),
+            Page("Kernels", lambda: kernel_table(run)),
+            Page("Operators", lambda: averages_table(run, self._seen.kind == "trace")),
+            Page("Memory", lambda: memory_table(run, shown.is_real_run)),
+            Page("Verdict", lambda width: report(shown.diagnosis, width), is_text=True),
+        ]
+        if self._overlay is not None:
+            pages.append(Page("Compare", self._comparison))
+        return pages
+
+    def _comparison(self) -> Table:
+        from course.run_overlay import comparison_table
+
+        assert self._overlay is not None
+        assert self._before is not None
+        note = f"Before: {self._before.title}"
+        if self._before.kind != self._seen.kind:
+            note += f". {OTHER_KIND}"
+        return comparison_table(self._overlay, note)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("table", "sort", "copy_table", "show_table"):
-            return bool(self._run.streams)
+        if not self.is_mounted:
+            return True
+        if action == "show_table":
+            return parameters[0] != len(TITLES) - 1 or self._overlay is not None
+        if action in ("overlay", "pin"):
+            return self._before is not None or self.course.runs.before(self._seen) is not None or action == "pin"
+        if action == "other":
+            return self._before is not None and len(self.course.runs.others(self._seen)) > 1
+        if action == "next_view":
+            return len(self._seen.choices()) > 1
         return True
 
     def _explain_where_there_is_room(self) -> None:
-        self.query_one(Timeline).explained = self.app.size.height >= ROOM_ROWS
+        room = ROOM_ROWS if self._before is None else ROOM_ROWS_FOR_TWO
+        self.query_one(Timeline).explained = self.app.size.height >= room
 
     # Words
 
     @on(Timeline.Moved)
     def _say_where(self) -> None:
         run, timeline = self._run, self.query_one(Timeline)
-        begin_s, end_s = timeline.window
-        seen = f"{in_ms(begin_s)} to {in_ms(end_s)}" if end_s - begin_s < run.window_s else "all of it"
-        gpu = self._seen.gpu
-        busy = f"GPU busy {run.busy_s / run.window_s:.0%}  ·  " if run.streams and run.window_s else ""
-        cut = "  ·  cut off: it did more" if run.cut_off else ""
-        title = f"{in_ms(run.window_s)} on a {f'{gpu.kind} ' if gpu else ''}GPU"
-        self.query_one("#timeline-title", StatusLine).text = Content.assemble(
-            (busy, "bold"), title, (f"  ·  {seen}{cut}", QUIET)
-        )
         self.query_one("#at-cursor", Static).update(self._at(timeline.cursor_s))
+        begin_s, end_s = timeline.window
+        seen = f"{in_ms(begin_s)} to {in_ms(end_s)}" if end_s - begin_s < timeline.whole_s else "all of it"
+        busy = f"GPU busy {run.busy_s / run.window_s:.0%} of " if run.streams and run.window_s else ""
+        peak = f", peak {in_mib(run.peak.size_bytes)}" if run.peak else ""
+        cut = "  ·  cut off: it did more" if run.cut_off else ""
+        choices = len(self._seen.choices())
+        which = f"  ·  {self._choice + 1} of {choices}, v: next" if choices > 1 else ""
+        pinned = "  ·  pinned" if self.course.runs.is_pinned(self._seen) else ""
+        head = headline(self.shown)
+        if self._overlay is not None:
+            style = {True: "bold $text-success", False: "bold $text-error", None: "bold"}[self._overlay.helped]
+            first, end, rest = self._overlay.summary.partition(". ")
+            self.query_one("#timeline-title", StatusLine).text = Content.styled(first + end.strip(), style)
+            self.query_one("#timeline-facts", StatusLine).text = Content(rest)
+            return
+        self.query_one("#timeline-title", StatusLine).text = head
+        self.query_one("#timeline-facts", StatusLine).text = Content.styled(
+            f"{busy}{in_ms(run.window_s)} on {self.shown.gpu}{peak}{which}  ·  {seen}{cut}{pinned}", QUIET
+        )
 
     def _at(self, at_s: float) -> Content:
         """What the host and the GPU were doing at a moment."""
-        run, timeline = self._run, self.query_one(Timeline)
-        host = at(run.host, at_s)
+        timeline = self.query_one(Timeline)
+        under = self._laid_under
+        if under is not None:
+            first = Content.assemble((f"▼ {in_ms(at_s)}", "bold $text-accent"), "  Before: ")
+            return Content.assemble(first, _did(under.view, at_s), "\n  After: ", _did(self._run, at_s))
+        run = self._run
+        host = run.host_lane.at(at_s)
         did = f"{host.name}, {in_ms(host.duration_s)}" if host else "ended"
         has = f"  ·  {in_mib(timeline.allocated_at_cursor)}" if run.memory else ""
         first = Content.assemble((f"▼ {in_ms(at_s)}", "bold $text-accent"), f"  Host: {did}{has}")
         if not run.streams:
-            gpu = self._seen.gpu
-            return Content.assemble(first, "\n", (REAL if gpu and gpu.kind == "real" else NOTHING, QUIET))
-        kernels = [span for spans in run.streams.values() if (span := at(spans, at_s))]
-        if kernels:
-            now = ", ".join(f"{span.name} of {span.op}, {in_ms(span.duration_s)}" for span in kernels)
-            return Content.assemble(first, "\n  GPU: ", now)
-        gap = at(run.gaps, at_s)
-        idle = f"idle for {in_ms(gap.duration_s)}, waiting for {gap.words}" if gap else "done"
-        return Content.assemble(first, "\n  GPU: ", (idle, "$text-warning"))
+            return Content.assemble(first, "\n", (REAL if self.shown.is_real_run else NOTHING, QUIET))
+        return Content.assemble(first, "\n  GPU: ", _gpu_did(run, at_s))
 
-    # The table
+    # The pages
 
     def action_table(self) -> None:
-        self.action_show_table((self._table + 1) % len(TABLES))
+        self.action_show_table((self.query_one(RunTables).number + 1) % len(self._pages()))
 
     def action_show_table(self, number: int) -> None:
-        """Show this one of the tables."""
-        self._table = number
-        for each in range(len(TABLES)):
+        """Show this one of the tables, or the verdict."""
+        for each in range(len(TITLES)):
             self.query_one(f"#table-{each}").set_class(each == number, "-active")
-        self._fill()
+        self.query_one(RunTables).show_page(number)
 
     def action_sort(self) -> None:
-        orders = list(SORTED_BY)
-        self._sort_by(orders[(orders.index(self._order) + 1) % len(orders)])
-
-    def _sort_by(self, order: str) -> None:
-        self._order = order
-        self._fill()
-
-    @on(DataTable.HeaderSelected)
-    def _header_clicked(self, event: DataTable.HeaderSelected) -> None:
-        if event.column_key.value:
-            self._sort_by(event.column_key.value)
-
-    def _rows(self) -> list[Row]:
-        return sorted(TABLES[self._table].rows(self._run), key=SORTED_BY[self._order])
-
-    def _fill(self) -> None:
-        table, what = self.query_one(DataTable), TABLES[self._table]
-        table.clear(columns=True)
-        titles = {"name": what.first, "calls": what.calls, "total": "Total", "longest": "Longest", "share": "Share"}
-        name_width = max(self.size.width - NUMBERS_WIDTH, 20)
-        for order, title in titles.items():
-            label = f"{title} ▾" if order == self._order else title
-            table.add_column(
-                label if order == "name" else Text(label, justify="right"),
-                key=order,
-                width=name_width if order == "name" else None,
-            )
-        for row in self._rows():
-            numbers = (f"{row.calls}", in_ms(row.total_s), in_ms(row.longest_s), f"{row.share:.1%}")
-            name = Text(row.name, no_wrap=True, overflow="ellipsis")
-            table.add_row(name, *(Text(each, justify="right") for each in numbers))
+        self.query_one(RunTables).sort_by_next()
 
     def action_copy_table(self) -> None:
-        what = TABLES[self._table]
-        lines = ["\t".join((what.first, what.calls, "Total ms", "Longest ms", "Share"))]
-        for row in self._rows():
-            numbers = f"{row.calls}\t{row.total_s * 1e3:.3f}\t{row.longest_s * 1e3:.3f}\t{row.share:.4f}"
-            lines.append(f"{row.name}\t{numbers}")
-        self.course.copy("\n".join(lines) + "\n")
+        self.course.copy(self.query_one(RunTables).as_text())
+
+    def action_why(self) -> None:
+        """Open the card that teaches what to do about the bottleneck."""
+        self.course.show_aside(REMEDIES[self.shown.diagnosis.verdict.bottleneck].card)
+
+    # Other runs and devices
+
+    def action_overlay(self) -> None:
+        self._before = None if self._before is not None else self.course.runs.before(self._seen)
+        self._show()
+        if self._before is None:
+            self.action_show_table(0)
+
+    def action_pin(self) -> None:
+        if self.course.runs.pin(self._seen):
+            self.notify(f"Later runs are compared with {self._seen.title}.", title="Pinned", timeout=4, markup=False)
+        else:
+            self.notify("Later runs are compared with the one before each.", title="No longer pinned", timeout=4)
+        self._show()
+
+    def action_other(self, direction: int) -> None:
+        others = self.course.runs.others(self._seen)
+        if self._before in others:
+            self._before = others[(others.index(self._before) + direction) % len(others)]
+            self._show()
+
+    def action_next_view(self, direction: int) -> None:
+        self._choice = (self._choice + direction) % len(self._seen.choices())
+        self._show()
 
     # Buttons
 
@@ -234,5 +314,20 @@ On a simulated GPU all times are those of the simulated card. On a real one kern
     def on_resize(self) -> None:
         if self.is_mounted:
             self._explain_where_there_is_room()
-        if self.is_mounted and self._run.streams:
-            self._fill()
+
+
+def _gpu_did(run: RunView, at_s: float) -> Content:
+    kernels = [span for lane in run.stream_lanes.values() if (span := lane.at(at_s))]
+    if kernels:
+        return Content(
+            ", ".join(f"{span.name}{f' of {span.op}' if span.op else ''}, {in_ms(span.duration_s)}" for span in kernels)
+        )
+    gap = run.gap_lane.at(at_s)
+    idle = f"idle for {in_ms(gap.duration_s)}, waiting for {gap.words}" if gap else "done"
+    return Content.styled(idle, "$text-warning")
+
+
+def _did(run: RunView, at_s: float) -> Content:
+    """Host and GPU of one of two runs, in a line."""
+    host = run.host_lane.at(at_s)
+    return Content.assemble(f"{host.name if host else 'ended'}; GPU: ", _gpu_did(run, at_s) if run.streams else "?")

@@ -13,27 +13,10 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from course.app.widgets.timeline_rows import (
-    COPY,
-    GUTTER,
-    HOST_GLYPHS,
-    IDLE,
-    STYLES,
-    axis,
-    flow,
-    gap_row,
-    gpu_rows,
-    host_row,
-    marks,
-    memory_row,
-    names,
-    strip,
-)
-from course.run_tables import in_mib, in_ms
-from course.run_view import GPU_KINDS, HOST_KINDS, RunView, columns, most_allocated
+from course.app.widgets.timeline_lines import height, legend, lines
+from course.app.widgets.timeline_rows import GUTTER, STYLES, strip
+from course.lanes import RunView, most_allocated
 
-MOST_STREAMS = 4
-"""How many lanes the GPU gets at most; a run with more shows the busiest ones."""
 NEAREST_S = 1e-6
 """The narrowest window to zoom in to."""
 ZOOM = 2.0
@@ -65,16 +48,19 @@ class Timeline(Widget, can_focus=True):
     Timeline {
         height: auto; width: 1fr; pointer: crosshair;
         & > .timeline--launch { color: $text-success; }
+        & > .timeline--forward { color: $text-success; }
         & > .timeline--backward { color: $text-primary; }
         & > .timeline--optimizer { color: $text-secondary; }
         & > .timeline--data { color: $text-accent; }
         & > .timeline--copy { color: $text-secondary; }
+        & > .timeline--alloc { color: $text-warning; }
         & > .timeline--wait { color: $text-warning; }
         & > .timeline--read { color: $text-error; }
         & > .timeline--code { color: $foreground 70%; }
         & > .timeline--kernel { color: $text-success; }
         & > .timeline--memcpy { color: $text-secondary; }
         & > .timeline--memset { color: $text-primary; }
+        & > .timeline--collective { color: $text-accent; }
         & > .timeline--gap { color: $text-warning; }
         & > .timeline--memory { color: $text-primary; }
         & > .timeline--axis { color: $foreground 70%; }
@@ -85,6 +71,8 @@ class Timeline(Widget, can_focus=True):
 
     run: reactive[RunView | None] = reactive(None, layout=True)
     """What is shown."""
+    before: reactive[RunView | None] = reactive(None, layout=True)
+    """Another run to show above it, on the same scale."""
     explained: reactive[bool] = reactive(True, layout=True)
     """Whether the signs are explained below."""
     window: reactive[tuple[float, float]] = reactive((0.0, 1.0))
@@ -107,8 +95,14 @@ class Timeline(Widget, can_focus=True):
 
     def watch_run(self, run: RunView | None) -> None:
         if run is not None:
-            self.window = (0.0, max(run.window_s, NEAREST_S))
+            self.window = (0.0, self.whole_s)
             self.cursor_s = 0.0
+        self._changed()
+
+    def watch_before(self) -> None:
+        if self.run is not None:
+            self.window = (0.0, self.whole_s)
+        self._changed()
 
     def watch_explained(self) -> None:
         self._lines = None
@@ -132,6 +126,11 @@ class Timeline(Widget, can_focus=True):
         self.refresh()
 
     @property
+    def whole_s(self) -> float:
+        """How long the run took; of two the longer one."""
+        return max(*(each.window_s for each in (self.run, self.before) if each is not None), 0.0, NEAREST_S)
+
+    @property
     def chart_width(self) -> int:
         """How many columns the time has."""
         return max(self.size.width - GUTTER, 1)
@@ -146,46 +145,17 @@ class Timeline(Widget, can_focus=True):
         """The most memory that was allocated in the cursor's column, in bytes."""
         before_s = math.floor((self.cursor_s - self.window[0]) / self.column_s) * self.column_s
         begin_s = min(self.window[0] + before_s, self.cursor_s)
-        return most_allocated(self.run.memory, begin_s, begin_s + self.column_s, 1)[0] if self.run else 0
-
-    def streams(self) -> dict[str, int]:
-        """The streams that have a lane, by the lane's name."""
-        if self.run is None:
-            return {}
-        spans = self.run.streams
-        busiest = sorted(spans, key=lambda stream: -sum(span.duration_s for span in spans[stream]))[:MOST_STREAMS]
-        if len(spans) == 1:
-            return {"GPU": busiest[0]}
-        return {f"GPU {stream}"[:GUTTER]: stream for stream in sorted(busiest)}
+        return most_allocated(self.run.memory_sizes, begin_s, begin_s + self.column_s, 1)[0] if self.run else 0
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        streams = len(self.streams())
-        return 4 + (2 * streams + 1 if streams else 0) + bool(self.run and self.run.memory) + len(self._legend(width))
-
-    def _legend(self, width: int) -> list[tuple[str, list[tuple[str, str]]]]:
-        """What the signs mean: for each line the name of the lane, and the words, each with its style."""
-        if self.run is None or not self.explained:
-            return []
-        kinds = {span.kind for span in self.run.host}
-        host = [(f"{glyph} {HOST_KINDS[kind]}", kind) for kind, glyph in HOST_GLYPHS.items() if kind in kinds]
-        gpu = [
-            (f"█ {GPU_KINDS['kernel']}", "kernel"),
-            (f"{COPY} {GPU_KINDS['memcpy']}", "memcpy"),
-            (f"{IDLE} idle", "gap"),
-            ("height: how busy", "axis"),
-        ]
-        lines = [("" if number else "Host", line) for number, line in enumerate(flow(host, width - GUTTER))]
-        if self.run.streams:
-            lines.append(("GPU", gpu))
-        if peak := self.run.peak:
-            words = f"▅ memory allocated, peak {in_mib(peak.size_bytes)} at {in_ms(peak.at_s)}"
-            lines.append(("Mem", [(words, "memory")]))
-        return lines
+        if self.run is None:
+            return 4
+        explains = len(legend(self.run, self.before, width)) if self.explained else 0
+        return height(self.run, self.before) + explains
 
     def look_at(self, begin_s: float, end_s: float) -> None:
         """Show this part of the run, as far as there is one."""
-        assert self.run is not None
-        whole_s = max(self.run.window_s, NEAREST_S)
+        whole_s = self.whole_s
         wide_s = min(max(end_s - begin_s, NEAREST_S), whole_s)
         begin_s = min(max(begin_s, 0.0), whole_s - wide_s)
         self.window = (begin_s, begin_s + wide_s)
@@ -193,7 +163,7 @@ class Timeline(Widget, can_focus=True):
     def point_at(self, at_s: float) -> None:
         """Move the cursor, and the window with it if need be."""
         assert self.run is not None
-        self.cursor_s = min(max(at_s, 0.0), self.run.window_s)
+        self.cursor_s = min(max(at_s, 0.0), self.whole_s)
         begin_s, end_s = self.window
         wide_s = end_s - begin_s
         if self.cursor_s < begin_s:
@@ -232,11 +202,11 @@ class Timeline(Widget, can_focus=True):
 
     def action_all(self) -> None:
         if self.run is not None:
-            self.look_at(0.0, self.run.window_s)
+            self.look_at(0.0, self.whole_s)
 
     def action_edge(self, edge: int) -> None:
         if self.run is not None:
-            self.point_at(self.run.window_s * edge)
+            self.point_at(self.whole_s * edge)
 
     def action_peak(self) -> None:
         if self.run is not None and (peak := self.run.peak):
@@ -313,22 +283,9 @@ class Timeline(Widget, can_focus=True):
         if run is None or self.size.width <= GUTTER:
             return []
         kinds = {name: self.get_component_rich_style(f"timeline--{name}") for name in STYLES}
-        width, (begin_s, end_s) = self.chart_width, self.window
-        cursor = math.floor((self.cursor_s - begin_s) / self.column_s)
-        lines = [
-            strip("", axis(width, begin_s, end_s, cursor), kinds, cursor),
-            strip("", marks(run, width, begin_s, self.column_s), kinds, cursor),
-            strip("Host", host_row(columns(run.host, begin_s, end_s, width)), kinds, cursor),
-            strip("", names(run, width, begin_s, self.column_s), kinds, cursor),
-        ]
-        for name, stream in self.streams().items():
-            upper, lower = gpu_rows(columns(run.streams[stream], begin_s, end_s, width))
-            lines += [strip(name, upper, kinds, cursor), strip("", lower, kinds, cursor)]
-        if run.streams:
-            lines.append(strip("idle", gap_row(run, width, begin_s, self.column_s), kinds, cursor))
-        if run.memory:
-            lines.append(strip("Mem", memory_row(run, width, begin_s, end_s), kinds, cursor))
-        for name, signs in self._legend(self.size.width):
+        cursor = math.floor((self.cursor_s - self.window[0]) / self.column_s)
+        drawn = list(lines(run, self.before, self.window, self.chart_width, cursor, kinds))
+        for name, signs in legend(run, self.before, self.size.width) if self.explained else ():
             cells = [(char, style) for text, style in signs for char in f"{text}  "]
-            lines.append(strip(name, cells, kinds, -1))
-        return [line.adjust_cell_length(self.size.width, self.rich_style) for line in lines]
+            drawn.append(strip(name, cells, kinds, -1))
+        return [line.adjust_cell_length(self.size.width, self.rich_style) for line in drawn]

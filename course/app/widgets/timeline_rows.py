@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from course.lanes import GPU_KINDS, HOST_KINDS, Column, RunView, most_allocated
 from course.run_tables import in_ms
-from course.run_view import GPU_KINDS, HOST_KINDS, Column, RunView, most_allocated, within
 
 GUTTER = 6
 """Columns for the names of the lanes."""
 HOST_GLYPHS = {
     "launch": "█",
     "data": "░",
-    "backward": "▓",
+    "forward": "»",
+    "backward": "«",
     "optimizer": "▚",
     "copy": "↑",
+    "alloc": "±",
     "wait": "▒",
     "read": "◆",
     "code": "·",
 }
 """How each kind is drawn: told apart without colours, too."""
 BARS = " ▁▂▃▄▅▆▇█"
-IDLE, COPY, PART_COPY, MARK, CURSOR = "·", "▒", "░", "▾", "┃"
+IDLE, COPY, PART_COPY, TALK, MARK, UNTIL, CURSOR = "·", "▒", "░", "▞", "▾", "╌", "┃"
 STYLES = (*HOST_KINDS, *GPU_KINDS, "gap", "memory", "axis", "name", "cursor")
 """The names of the styles that the rows are drawn in."""
 
@@ -90,17 +93,31 @@ def axis(width: int, begin_s: float, end_s: float, cursor: int) -> list[Cell]:
 
 
 def marks(run: RunView, width: int, begin_s: float, column_s: float) -> list[Cell]:
-    """The program's labels and clock reads, as far as there is room; labels come first."""
+    """The program's labels and clock reads, as far as there is room; labels come first. A line shows how long they are.
+
+    Of several marks in one column the first is shown, so that the cost is that of the columns and not of the marks.
+    """
     cells = [(" ", "axis")] * width
     for kinds in (("label", "profiler"), ("clock",)):
-        for mark in run.marks:
-            column = math.floor((mark.at_s - begin_s) / column_s)
-            if mark.kind not in kinds or not 0 <= column < width or cells[column][0] != " ":
+        found = []
+        for kind in kinds:
+            moments, of_kind = run.marks_of.get(kind, ([], []))
+            at = bisect_left(moments, begin_s)
+            for column in range(width):
+                until = bisect_left(moments, begin_s + (column + 1) * column_s, lo=at)
+                if until > at:
+                    found.append((column, of_kind[at]))
+                at = until
+        for column, mark in sorted(found):
+            if cells[column][0] not in (" ", UNTIL):
                 continue
             text = f"{MARK}{mark.name}"
-            room = next((n for n in range(column, width) if cells[n][0] != " "), width) - column
-            fits = len(text) < room
-            _write(cells, column, text if fits else MARK, "optimizer" if mark.kind == "clock" else "data")
+            room = next((n for n in range(column, width) if cells[n][0] not in (" ", UNTIL)), width) - column
+            style = "optimizer" if mark.kind == "clock" else "data"
+            if mark.until_s > mark.at_s:
+                end = min(math.ceil((mark.until_s - begin_s) / column_s), width)
+                _write(cells, column, UNTIL * min(end - column, room), style)
+            _write(cells, column, text if len(text) < room else MARK, style)
     return cells
 
 
@@ -111,7 +128,7 @@ def host_row(lane: list[Column]) -> list[Cell]:
 def names(run: RunView, width: int, begin_s: float, column_s: float) -> list[Cell]:
     """The names of what takes long enough to have its name below it."""
     cells = [(" ", "axis")] * width
-    for span in within(run.host, begin_s, begin_s + width * column_s):
+    for span in run.host_lane.wide(begin_s, column_s, width):
         first = max(math.ceil((span.begin_s - begin_s) / column_s), 0)
         room = min(math.floor((span.end_s - begin_s) / column_s), width) - first
         for text in (f"{span.name} {in_ms(span.duration_s)}", span.name):
@@ -133,6 +150,9 @@ def gpu_rows(lane: list[Column]) -> tuple[list[Cell], list[Cell]]:
         elif kind == "memcpy":
             upper.append((COPY if level > 12 else PART_COPY, kind) if level > 8 else (" ", "axis"))
             lower.append((COPY if level > 4 else PART_COPY, kind))
+        elif kind == "collective":
+            upper.append((TALK, kind) if level > 8 else (" ", "axis"))
+            lower.append((TALK, kind))
         else:
             upper.append((BARS[max(level - 8, 0)], kind))
             lower.append((BARS[min(level, 8)], kind))
@@ -142,7 +162,7 @@ def gpu_rows(lane: list[Column]) -> tuple[list[Cell], list[Cell]]:
 def gap_row(run: RunView, width: int, begin_s: float, column_s: float) -> list[Cell]:
     """Brackets below the gaps, with what the GPU waited for where there is room."""
     cells = [(" ", "gap")] * width
-    for gap in within(run.gaps, begin_s, begin_s + width * column_s):
+    for gap in run.gap_lane.wide(begin_s, column_s, width):
         first = max(round((gap.begin_s - begin_s) / column_s), 0)
         end = min(round((gap.end_s - begin_s) / column_s), width)
         room = end - first - 2
@@ -154,9 +174,12 @@ def gap_row(run: RunView, width: int, begin_s: float, column_s: float) -> list[C
     return cells
 
 
-def memory_row(run: RunView, width: int, begin_s: float, end_s: float) -> list[Cell]:
-    """The memory as bars, the peak of the run at full height."""
-    peak = run.peak
-    most_bytes = max(peak.size_bytes if peak else 0, 1)
-    sizes = most_allocated(run.memory, begin_s, end_s, width)
-    return [(BARS[math.ceil(size / most_bytes * 8)], "memory") for size in sizes]
+def memory_row(run: RunView, width: int, begin_s: float, end_s: float, most_bytes: int) -> list[Cell]:
+    """The memory as bars; so much is full height."""
+    sizes = most_allocated(run.memory_sizes, begin_s, end_s, width)
+    after_all = max(run.window_s, run.memory[-1].at_s) if run.memory else 0.0
+    column_s = (end_s - begin_s) / width
+    return [
+        (BARS[math.ceil(size / max(most_bytes, 1) * 8)] if begin_s + number * column_s <= after_all else " ", "memory")
+        for number, size in enumerate(sizes)
+    ]

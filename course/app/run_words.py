@@ -1,0 +1,66 @@
+"""A verdict in a line, and in full, as the timeline says it."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+
+from textual.content import Content
+
+from course.app.runs import Shown
+from course.diagnosis_report import lines, printable
+from course.report import Ink
+from lab.trace.verdict import Diagnosis
+from lab.trace.words import NAMES, duration
+
+STYLES = {"1": "bold", "2": "$foreground 70%", "31": "bold $text-error", "32": "$text-success", "33": "$text-warning"}
+PAINTED = re.compile(r"\x1b\[(\d+)m(.*?)\x1b\[0m")
+GOOD = ("compute", "none")
+
+
+class ScreenInk(Ink):
+    """Marks colours for the screen, whatever the terminal is; it is taken off again by `painted`."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(StringIO())
+        self._plain = False
+        self._colours = True
+        self.width = width
+
+
+def painted(line: str) -> Content:
+    """A line of the report in the colours of the theme."""
+    parts: list[Content | tuple[str, str] | str] = []
+    at = 0
+    for found in PAINTED.finditer(line):
+        parts += [line[at : found.start()], (found[2], STYLES.get(found[1], ""))]
+        at = found.end()
+    return Content.assemble(*parts, line[at:])
+
+
+def report(found: Diagnosis, width: int) -> Content:
+    """The whole verdict: the split, what shows it, what to try."""
+    return Content("\n").join(painted(line) for line in lines([found], None, None, ScreenInk(width)))
+
+
+def headline(shown: Shown) -> Content:
+    """The verdict in a line."""
+    found = shown.diagnosis
+    verdict = found.verdict
+    style = "bold $text-success" if verdict.bottleneck in GOOD else "bold $text-warning"
+    asked = [each for each in found.devices if each.has_a_say and each.window_us]
+    if not asked:
+        return Content.styled(printable(verdict.summary), "bold")
+    idle = sum(each.idle_us / each.window_us for each in asked) / len(asked)
+    if verdict.bottleneck in ("unknown", "none"):
+        return Content.assemble((f"GPU idle {idle:.0%}", style), f": {printable(verdict.summary)}")
+    if verdict.bottleneck == "compute":
+        return Content.assemble((f"GPU busy {1 - idle:.0%}", style), f": {printable(verdict.summary)}")
+    share = f"{verdict.share:.0%} of the time"
+    if found.step_us is not None:
+        share = f"{duration(verdict.share * found.step_us)} of {duration(found.step_us)} per step"
+    calls = found.evidence.calls
+    cause = NAMES[verdict.bottleneck]
+    if verdict.bottleneck == "sync" and calls:
+        cause = f"waiting for the CPU after {printable(calls[0].name)}"
+    return Content.assemble((f"GPU idle {idle:.0%}, {cause}", style), f": {share}")

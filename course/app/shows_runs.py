@@ -1,0 +1,65 @@
+"""The part of the app that keeps runs and traces, and shows them in the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App, SystemCommand
+
+if TYPE_CHECKING:
+    from course.app.runs import Kind, SeenRun, SeenRuns
+
+READ_AT_ONCE = 2_000
+"""A run with more events is read beside the app, so that its timeline opens at once."""
+
+
+class ShowsRuns(App[None]):
+    """Keeps the last runs of each file."""
+
+    _runs: SeenRuns | None = None
+
+    @property
+    def runs(self) -> SeenRuns:
+        """The runs that were seen; nothing of it is imported before the first one."""
+        if self._runs is None:
+            from course.app.runs import SeenRuns
+
+            self._runs = SeenRuns()
+        return self._runs
+
+    @property
+    def seen_run(self) -> SeenRun | None:
+        """The last run of which is known what it did."""
+        return self._runs.last if self._runs is not None else None
+
+    def keep_run(self, kind: Kind, path: Path, gpu: Any, events: Sequence[Any]) -> None:
+        """A run, or the first run of a check, has ended."""
+        if not events:
+            return
+        seen = self.runs.keep(path.name, kind, str(path), gpu, events)
+        if len(events) > READ_AT_ONCE:
+            self.run_worker(seen.choices, thread=True, group="reading", exit_on_error=False)
+        self.screen.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "timeline" or self.seen_run is not None
+
+    def action_timeline(self) -> None:
+        """Show the last run over time."""
+        if self.seen_run is not None:
+            self.show_run(self.seen_run)
+
+    def show_run(self, seen: SeenRun, before: SeenRun | None = None) -> None:
+        """Show a run or a trace over time, with another one over it if there is one."""
+        from course.app.screens.timeline import TimelineScreen
+
+        if isinstance(self.screen, TimelineScreen):
+            self.pop_screen()
+        self.push_screen(TimelineScreen(seen, before))
+
+    def run_commands(self) -> Iterator[SystemCommand]:
+        """What the palette offers."""
+        if self.seen_run is not None:
+            yield SystemCommand("Timeline", "What the GPU did in the last run", self.action_timeline)
