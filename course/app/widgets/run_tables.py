@@ -18,7 +18,7 @@ from course.run_tables import Table
 PADDING = 2
 """Columns that a cell, and the table, need beside their text."""
 SCROLLBAR = 2
-LEAST_TEXT = 16
+LEAST_TEXT = 14
 """The first column gets no narrower."""
 
 
