@@ -39,6 +39,9 @@ Several traces are taken for the ranks of one run.
     )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument("--html", metavar="FILE", type=Path, help="write a page that needs nothing else")
+    command.add_argument(
+        "--show", action="store_true", help="show it in the course's timeline, to zoom in; with --compare both runs"
+    )
     command.set_defaults(do=run, parser=command)
 
 
@@ -46,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
     """Diagnose what the options name; returns the exit code."""
     if bool(options.traces) == bool(options.compare):
         raise WrongUsage("give either traces or --compare BEFORE AFTER. 'profile-first diagnose --help' says more.")
+    if options.show:
+        return _show(options)
     from lab.trace import TraceUnreadable, compare, compare_ranks, diagnose
 
     found: list[Diagnosis] = []
@@ -75,6 +80,18 @@ def run(options: argparse.Namespace) -> int:
     for failure in failures:
         print(f"profile-first: {failure}", file=sys.stderr)
     return 2 if failures else 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    """Open the course's app on the traces."""
+    if options.json or options.html is not None:
+        raise WrongUsage("--show shows it on the screen, so it goes without --json and --html.")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise WrongUsage("--show needs a terminal. Without it the diagnosis is printed; --html FILE writes a page.")
+    from course.app.app import run_app
+
+    run_app([Path(name) for name in options.compare or options.traces], compare=bool(options.compare))
+    return 0
 
 
 def _plain(found: list[Diagnosis], comparison: Any, ranks: Any, only_one: bool) -> Any:

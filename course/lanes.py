@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
@@ -42,6 +42,7 @@ WAITED_FOR = {
     "copy": "a copy from the host",
     "alloc": "memory to be taken or given back",
     "wait": "the host, which waited",
+    "sync": "the host",
     "read": "the host, which read a value",
     "code": "other code",
     "unknown": "something that isn't recorded",
@@ -140,6 +141,8 @@ class Column(NamedTuple):
 
 
 Timed = TypeVar("Timed", Span, Gap)
+Sum = tuple[str, int, float, float]
+"""A name with how often, how long in all, and the longest time in seconds."""
 
 EMPTY = Column("", 0.0)
 
@@ -151,8 +154,9 @@ class Lane(Generic[Timed]):
         self.spans: Sequence[Timed] = spans
 
     @cached_property
-    def begins(self) -> list[float]:
-        return [span.begin_s for span in self.spans]
+    def begins(self) -> Sequence[float]:
+        known: Sequence[float] | None = getattr(self.spans, "begins", None)
+        return known if known is not None else [span.begin_s for span in self.spans]
 
     @cached_property
     def total_s(self) -> float:
@@ -184,10 +188,14 @@ class Lane(Generic[Timed]):
 
 
 class KindSums:
-    """How much time each kind takes up to any moment: what a column shows costs the same for few spans and for many."""
+    """How much time each kind takes up to any moment: what a column shows costs the same for few spans and for many.
+
+    A span that stands for several is as busy as they are together, evenly.
+    """
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self._kinds: dict[str, tuple[list[float], list[float], list[float]]] = {}
+        """Of each kind begins, ends, and how long it took before each, and at last in all."""
         totals: dict[str, float] = {}
         for begin_s, end_s, kind, *_ in spans:
             if kind not in self._kinds:
@@ -198,6 +206,12 @@ class KindSums:
             ends.append(end_s)
             before.append(totals[kind])
             totals[kind] += end_s - begin_s
+        for kind, total_s in totals.items():
+            self._kinds[kind][2].append(total_s)
+
+    def put(self, kind: str, begins: list[float], ends: list[float], before: list[float]) -> None:
+        """Add a kind whose sums are known."""
+        self._kinds[kind] = begins, ends, before
 
     @property
     def kinds(self) -> set[str]:
@@ -214,8 +228,10 @@ class KindSums:
                 place = bisect_right(begins, edge_s, lo=place)
                 upto_s = 0.0
                 if place:
-                    last_s = ends[place - 1]
-                    upto_s = before[place - 1] + (edge_s if edge_s < last_s else last_s) - begins[place - 1]
+                    upto_s, last_s = before[place], ends[place - 1]
+                    if edge_s < last_s:
+                        first_s, since_s = begins[place - 1], before[place - 1]
+                        upto_s = since_s + (upto_s - since_s) * (edge_s - first_s) / (last_s - first_s)
                 if number:
                     covered_s = upto_s - done_s
                     sums[number - 1] += covered_s
@@ -233,12 +249,12 @@ class RunView:
     """A run, or a part of a trace: from its first moment, 0, to the end of the last thing that was done."""
 
     window_s: float
-    host: tuple[Span, ...]
+    host: Sequence[Span]
     """One after another from 0 to where the program ended, without holes."""
     marks: tuple[Mark, ...]
-    streams: dict[int, tuple[Span, ...]]
+    streams: Mapping[int, Sequence[Span]]
     """What ran on each stream of the GPU, in order. Of a run on a real GPU nothing is known of it."""
-    gaps: tuple[Gap, ...]
+    gaps: Sequence[Gap]
     busy_s: float
     """How long at least one stream worked."""
     memory: tuple[Allocated, ...] = ()
@@ -251,10 +267,12 @@ class RunView:
     """What the host does below its phases: launching, or other code."""
     steps: tuple[tuple[float, float], ...] = ()
     """Begin and end of each step, where they are known."""
+    kernel_sums: tuple[Sum, ...] | None = None
+    """Kernels and copies by name, where they were added up elsewhere; else by the spans."""
+    idle_sums: tuple[Sum, ...] | None = None
+    """What was waited for, likewise."""
     cut_off: bool = False
     """Whether the program did more than was written down."""
-    stream_names: dict[int, str] = field(default_factory=dict)
-    """What the streams are called, where it isn't their number."""
 
     @cached_property
     def idle_s(self) -> float:

@@ -47,7 +47,7 @@ def _rows(before: RunView, after: RunView, was: Diagnosis, now: Diagnosis, compa
     stepwise = was.step_us is not None and now.step_us is not None
     if comparison.step_before_us is not None and comparison.step_after_us is not None:
         rows.append(_time("Step" if stepwise else "GPU's part", comparison.step_before_us, comparison.step_after_us))
-    rows.append(_time("Whole run", before.window_s * 1e6, after.window_s * 1e6))
+    rows.append(_time("In all", before.window_s * 1e6, after.window_s * 1e6))
     if was.devices and now.devices:
         rows.append(_share("GPU busy", _busy(was), _busy(now)))
         per = " per step" if stepwise else ""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from course.lanes import Alive, RunView
+from course.lanes import Alive, RunView, Sum
 
 Value = str | float | None
 """What a cell holds; None where it isn't known."""
@@ -143,6 +143,8 @@ def _rows(durations: Iterable[tuple[str, float]], whole_s: float | None = None) 
 
 def kernel_rows(run: RunView) -> list[Row]:
     """Kernels and copies by name, those with most time on the GPU first."""
+    if run.kernel_sums is not None:
+        return _of_sums(run.kernel_sums, math.fsum(total_s for _, _, total_s, _ in run.kernel_sums))
     return _rows((span.name, span.duration_s) for span in run.launches)
 
 
@@ -153,7 +155,13 @@ def op_rows(run: RunView) -> list[Row]:
 
 def idle_rows(run: RunView) -> list[Row]:
     """What the GPU waited for, the most expensive first; the shares are of the whole run."""
+    if run.idle_sums is not None:
+        return _of_sums(run.idle_sums, run.window_s)
     return _rows(((gap.words, gap.duration_s) for gap in run.gaps), run.window_s)
+
+
+def _of_sums(sums: Iterable[Sum], whole_s: float) -> list[Row]:
+    return [Row(*each, each[2] / whole_s if whole_s else 0.0) for each in sums]
 
 
 def _of_times(title: str, first: str, calls: str, rows: list[Row], note: str = "") -> Table:

@@ -8,7 +8,7 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -130,6 +130,8 @@ class CourseApp(ShowsRuns, Attention, Finding):
                     asyncio.get_running_loop().add_signal_handler(number, self.told_to_end)
         # The grader's process is started after the first frame, so that the app is there at once.
         self.call_after_refresh(self._start_grader)
+        if self.first_traces:
+            self.open_trace(self.first_traces, self.first_compared)
 
     def _progress_problem(self, message: str) -> None:
         if message not in self._told_problems:
@@ -422,11 +424,12 @@ async def _copy_in_tmux(text: str) -> None:
         await process.communicate(text.encode())
 
 
-def run_app() -> None:
-    """Open the course where it was left."""
+def run_app(traces: Sequence[Path] = (), compare: bool = False) -> None:
+    """Open the course where it was left, and show these traces on top, if there are any."""
     from course import catalog, progress, workspace
     from course.app.grading import real_grader
 
     with progress.at_home() as kept:
         app = CourseApp(catalog.load(), workspace.at_home(), kept, real_grader)
+        app.first_traces, app.first_compared = tuple(traces), compare
         app.run()

@@ -131,3 +131,6 @@ class SeenRuns:
             return False
         self._pinned[seen.key] = seen
         return True
+
+    def __len__(self) -> int:
+        return len(self._seen)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App, SystemCommand
 
 if TYPE_CHECKING:
-    from course.app.runs import Kind, SeenRun, SeenRuns
+    from course.app.runs import Kind, SeenRun, SeenRuns, Shown
 
 READ_AT_ONCE = 2_000
 """A run with more events is read beside the app, so that its timeline opens at once."""
@@ -18,6 +18,9 @@ READ_AT_ONCE = 2_000
 class ShowsRuns(App[None]):
     """Keeps the last runs of each file."""
 
+    first_traces: Sequence[Path] = ()
+    """To be shown when the app opens."""
+    first_compared: bool = False
     _runs: SeenRuns | None = None
 
     @property
@@ -59,7 +62,24 @@ class ShowsRuns(App[None]):
             self.pop_screen()
         self.push_screen(TimelineScreen(seen, before))
 
+    def open_trace(self, paths: Sequence[Path] = (), compare: bool = False) -> None:
+        """Ask for a trace, or read these at once, and show it over time."""
+        from course.app.screens.open_trace import OpenTraceScreen
+
+        if not isinstance(self.screen, OpenTraceScreen):
+            self.push_screen(OpenTraceScreen(paths, compare))
+
+    def show_traces(self, names: Sequence[str], shown: Sequence[Shown], compare: bool) -> None:
+        """Show what was read; of two to compare the first one is the one before."""
+        if compare and len(shown) > 1:
+            before = self.runs.keep_trace(names[0], shown[:1])
+            self.show_run(self.runs.keep_trace(names[-1], shown[1:]), before)
+        else:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            self.show_run(self.runs.keep_trace(f"{names[0]}{more}", shown))
+
     def run_commands(self) -> Iterator[SystemCommand]:
         """What the palette offers."""
+        yield SystemCommand("Open a trace…", "Show a trace file of any PyTorch program over time", self.open_trace)
         if self.seen_run is not None:
             yield SystemCommand("Timeline", "What the GPU did in the last run", self.action_timeline)

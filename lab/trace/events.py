@@ -117,6 +117,7 @@ class Trace:
     world_size: int | None = None
     device_names: dict[int, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    streams: list[int | str] = field(default_factory=list)  # what the file calls them
 
     def __len__(self) -> int:
         return len(self.begin_ns)
@@ -234,6 +235,7 @@ class Columns:
             copied_bytes=copied[order],
             names=list(self.codes.names),
             threads=list(self.threads),
+            streams=list(self.streams),
             origin_us=origin_us,
         )
 

@@ -38,7 +38,7 @@ def streams(run: RunView) -> dict[str, int]:
     busiest = sorted(lanes, key=lambda stream: -lanes[stream].total_s)[:MOST_STREAMS]
     if len(lanes) == 1:
         return {"GPU": busiest[0]}
-    return {f"GPU {run.stream_names.get(stream, str(stream))}"[: GUTTER - 1]: stream for stream in sorted(busiest)}
+    return {f"G{stream}"[: GUTTER - 1] if stream > 9 else f"GPU {stream}": stream for stream in sorted(busiest)}
 
 
 def height(run: RunView, before: RunView | None) -> int:
