@@ -30,6 +30,10 @@ class Words:
         """A sentence with its blanks filled in."""
         return self._sentences[key].format_map(values)
 
+    def all_keys(self) -> set[str]:
+        """Every `<table>.<key>` that there is a sentence for."""
+        return set(self._sentences)
+
     def count(self, key: str, number: int, **values: object) -> str:
         """A sentence about a number of things: `<key>_one` for a single one."""
         return self(f"{key}_one" if number == 1 else key, n=number, **values)

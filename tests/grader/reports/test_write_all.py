@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from grader.batch.records import NotAssigned
 from grader.reports import write_all
 from grader.reports.files import write
 from grader.reports.words import NoSuchLanguage, Words
-from tests.grader.reports.classes import class_of, gradebook, row, score, student
+from grader.verdict import Gpu
+from tests.grader.reports.classes import VERDICTS, class_of, gradebook, result, row, score, student, verdict_saying
 
 
 def test_every_report_is_written_and_named(tmp_path: Path) -> None:
@@ -58,6 +61,39 @@ def test_an_unknown_language_says_which_there_are(tmp_path: Path) -> None:
     with pytest.raises(NoSuchLanguage, match="in: en"):
         write_all(gradebook(), tmp_path, language="xx")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_every_sentence_is_used_somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = set[str]()
+    said = Words.__call__
+
+    def noting(self: Words, key: str, **values: object) -> str:
+        used.add(key)
+        return said(self, key, **values)
+
+    monkeypatch.setattr(Words, "__call__", noting)
+    late = score(result(VERDICTS[0]), late_days=1.0, points=4.0, before_lateness=5.0)
+    late_for_nothing = score(result(VERDICTS[1]), late_days=1.0)
+    unknown = verdict_saying("?", mistake="no_such_mistake")
+    on_a_gpu = msgspec.structs.replace(VERDICTS[0], gpu=Gpu("real", "NVIDIA H200"))
+    scores = [score(result(each)) for each in (*VERDICTS, unknown, on_a_gpu)]
+    scores += [late, late_for_nothing, score(None), score(result(None)), score(result(VERDICTS[0], look=["x"]))]
+    scores += [score(result(VERDICTS[0]), overridden=reason, attempts=2) for reason in ("Oral exam", "")]
+    write_all(gradebook(row(student(), *scores), not_assigned=[NotAssigned("a", "b")]), tmp_path / "all")
+    write_all(class_of(60, tmp_path), tmp_path / "class")
+    write_all(gradebook(), tmp_path / "empty")
+    # In the templates, or tested where they belong.
+    unusual = {
+        "feedback.taught_unknown",
+        "class.infrastructure",
+        "class.in_a_row",
+        "class.timeouts",
+        "feedback.passed_all",
+    }
+    unusual |= {"class.same_exact", "class.same_starter", "class.same_solution", "class.same_normalised"}
+    known = Words().all_keys()
+    of_a_number = {key for key in known if key.endswith("_one") or f"{key}_one" in known}
+    assert known - used <= unusual | of_a_number
 
 
 def test_a_sentence_about_one_thing_is_another_than_about_several() -> None:
