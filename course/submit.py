@@ -170,7 +170,7 @@ def archive(packed: list[Packed], student: str = "") -> bytes:
     import msgspec
 
     from grader.check import course_version
-    from grader.submissions.handed import HAND_IN, HandIn
+    from grader.submissions.hand_in import HAND_IN, HandIn
 
     exercises = [exercise for each in packed for exercise in each.exercises]
     note = msgspec.json.encode(HandIn(exercises, student.strip(), course_version()))

@@ -41,6 +41,8 @@ class Workspace:
 
     def solution(self, exercise: str) -> str:
         """The text of a solution."""
+        if (self.solutions / "WITHHELD").is_file():
+            raise WorkspaceError("The solutions are with your instructor: this copy of the course came without them.")
         return _read(self.solutions / f"{exercise}.py")
 
     def stamp(self, exercise: str) -> tuple[int, int, int] | None:

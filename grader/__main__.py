@@ -1,4 +1,4 @@
-"""`python -m grader check` grades single files, `python -m grader lint` finds what an exercise lacks."""
+"""The grader for instructors and authors: grades files, hands the course out, finds what an exercise lacks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,25 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("--json", action="store_true", help="print a list of verdicts")
     lint = commands.add_parser("lint", help="find what is missing or wrong anywhere in the course")
     lint.add_argument("--quick", action="store_true", help="don't run the starters and solutions")
+    release = commands.add_parser("release", help="write the course for students, without solutions; or for Gradescope")
+    release.add_argument("assigned", nargs="*", metavar="EXERCISE|LESSON", help="what counts; all if none is named")
+    release.add_argument("--out", type=Path, metavar="DIR", help="a new folder for the course as students get it")
+    release.add_argument("--without-checks", action="store_true", help="students can't check their code themselves")
+    release.add_argument("--gradescope", type=Path, metavar="FILE.zip", help="an autograder to upload to Gradescope")
+    autograde = commands.add_parser("autograde", help="grade what one student handed in, as Gradescope asks for it")
+    autograde.add_argument("submission", type=Path, metavar="DIR")
+    autograde.add_argument("--assignment", type=Path, required=True, metavar="FILE", help="what counts, from release")
+    autograde.add_argument("--out", type=Path, required=True, metavar="FILE", help="the results.json to write")
     options = parser.parse_args(arguments)
     try:
         if options.command == "lint":
             return _lint(options.quick)
+        if options.command == "release":
+            return _release(options)
+        if options.command == "autograde":
+            from grader.autograde import autograde as grade_one
+
+            return grade_one(options.submission, options.assignment, options.out)
         return _check(options.files, options.exercise, options.seed, options.json)
     except GraderError as error:
         print(f"grader: {error}", file=sys.stderr)
@@ -45,6 +60,20 @@ def _lint(quick: bool) -> int:
         for complaint in found:
             print(complaint)
     return 1 if complaints else 0
+
+
+def _release(options: argparse.Namespace) -> int:
+    from grader.release import NotReleased, autograder, release
+
+    if options.out is None and options.gradescope is None:
+        raise NotReleased("Say what to write: --out DIR for students, --gradescope FILE.zip for Gradescope, or both.")
+    if options.out is not None:
+        files = release(options.out, assigned=options.assigned, checks=not options.without_checks)
+        print(f"{options.out}: {len(files)} files for students, without solutions and the answers to quizzes")
+    if options.gradescope is not None:
+        files = autograder(options.gradescope, assigned=options.assigned)
+        print(f"{options.gradescope}: {len(files)} files for Gradescope, with the solutions. Students mustn't get it.")
+    return 0
 
 
 def _tell(exercise: str) -> None:

@@ -40,13 +40,14 @@ def exercises_of(path: Path, checks: Path = CHECKS) -> list[str]:
     It is the end of the path that tells, `<lesson>/<exercise>.py`. A notebook says it in its metadata, and since
     notebooks are downloaded to other folders, its name alone will do.
     """
-    from grader.quiz import quiz_ids
+    from grader.quiz import EXERCISES, quiz_ids
 
     absolute = path.absolute()
     wanted = f"{absolute.parent.name}/{absolute.stem}"
     if path.suffix == ".toml":
         return [wanted] if wanted in quiz_ids() else []
-    known = exercise_ids(checks)
+    # A copy of the course for students may have no checks.
+    known = exercise_ids(checks) or [f"{file.parent.name}/{file.stem}" for file in sorted(EXERCISES.glob("*/*.py"))]
     if path.suffix == ".py":
         return [wanted] if wanted in known else []
     if path.suffix != SUFFIX:
@@ -80,10 +81,10 @@ def check(
 
     A quiz needs no runner, since none of its answers is run. `on_seen` is told what the lab saw of each run.
 
-    Raises UnknownExercise, SubmissionNotFound, SeedOutOfRange, CheckFault, Cancelled or RunnerUnavailable; whatever
-    the file contains and does, there is a verdict.
+    Raises UnknownExercise, GradedByInstructor, SubmissionNotFound, SeedOutOfRange, CheckFault, Cancelled or
+    RunnerUnavailable; whatever the file contains and does, there is a verdict.
     """
-    from grader.quiz import grade_quiz, is_quiz, quiz_ids
+    from grader.quiz import EXERCISES, grade_quiz, graded_by_instructor, is_quiz, quiz_ids, withheld
 
     began_s = monotonic()
     seed = secrets.randbelow(SEEDS) if seed is None else seed
@@ -91,6 +92,8 @@ def check(
         raise SeedOutOfRange(f"{seed} can't be the seed of a verdict. A seed is a whole number from 0 to {SEEDS - 1}.")
     file = checks.joinpath(*_lesson_and_name(exercise, "test_{}.py"))
     if not is_quiz(exercise) and not file.is_file():
+        if withheld() and (EXERCISES / f"{exercise}.py").is_file():
+            raise graded_by_instructor(exercise)
         raise UnknownExercise(_unknown(exercise, [*exercise_ids(checks), *quiz_ids()]))
     data = _read(path)
     digest = hashlib.sha256(data).hexdigest()

@@ -9,6 +9,10 @@ class UnknownExercise(GraderError):
     """There are no checks or questions under this id."""
 
 
+class GradedByInstructor(GraderError):
+    """This copy of the course came without what is needed to grade it."""
+
+
 class SubmissionNotFound(GraderError):
     """There is no file to check."""
 

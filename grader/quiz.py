@@ -9,7 +9,7 @@ import msgspec
 
 import exercises
 import solutions
-from grader.errors import CheckFault
+from grader.errors import CheckFault, GradedByInstructor
 from grader.feedback import printable
 from grader.notebook import NotebookUnreadable, read_notebook
 from grader.notebook import answers_in as answers_of_notebook
@@ -20,6 +20,8 @@ EXERCISES = Path(exercises.__path__[0])
 SOLUTIONS = Path(solutions.__path__[0])
 T = TypeVar("T")
 NOT_ANSWERED = "Not answered."
+WITHHELD = "WITHHELD"
+"""The file in place of the solutions in a copy of the course for students, which says who has them."""
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -59,11 +61,25 @@ def quiz_ids(folder: Path = EXERCISES) -> list[str]:
     return sorted({f"{file.parent.name}/quiz" for file in folder.glob("*/quiz.*.toml")})
 
 
+def withheld(folder: Path = SOLUTIONS) -> bool:
+    """Whether this copy of the course came without solutions, on purpose."""
+    return (folder / WITHHELD).is_file()
+
+
+def graded_by_instructor(exercise: str) -> GradedByInstructor:
+    return GradedByInstructor(
+        f"{exercise} is graded by your instructor: this copy of the course has no answers. "
+        "Hand it in: 'profile-first submit --out hand-in.zip'."
+    )
+
+
 def read_questions(lesson: str, language: str = "en", folder: Path = EXERCISES) -> list[Question]:
     return _read(folder / lesson / f"quiz.{language}.toml", Questions).questions
 
 
 def read_answers(lesson: str, language: str = "en", folder: Path = SOLUTIONS) -> dict[str, Answer]:
+    if withheld(folder):
+        raise graded_by_instructor(f"{lesson}/quiz")
     return _read(folder / lesson / f"quiz.{language}.toml", dict[str, Answer])
 
 

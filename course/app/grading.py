@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -68,18 +69,40 @@ def explanations(verdict: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(card for card in cards if card))
 
 
+@dataclass(frozen=True)
+class Kept:
+    """An answer that is kept to be handed in: this copy of the course doesn't know whether it is right."""
+
+    name: str
+    message: str
+    passed: None = None
+    points: int = 0
+    max_points: int = 0
+
+
 def quiz_results(lesson: str, answers_file: Path) -> list[Any]:
     """For each question whether it is answered right, and the reason for the answer given."""
-    from grader.quiz import grade_quiz
+    from grader.errors import GradedByInstructor
+    from grader.quiz import grade_quiz, read_questions
 
-    _, results = grade_quiz(f"{lesson}/quiz", answers_file.read_bytes())
+    try:
+        _, results = grade_quiz(f"{lesson}/quiz", answers_file.read_bytes())
+    except GradedByInstructor as error:
+        return [Kept(question.asks, str(error)) for question in read_questions(lesson)]
     return list(results)
 
 
-def quiz_verdict(lesson: str, answers_file: Path, seed: int) -> dict[str, Any]:
-    """The grader's verdict on the answers. No learner code runs for it, so it needs no process of its own."""
+def quiz_verdict(lesson: str, answers_file: Path, seed: int) -> dict[str, Any] | None:
+    """The grader's verdict on the answers; None where only the instructor can give it.
+
+    No learner code runs for it, so it needs no process of its own.
+    """
     from typing import cast
 
     from grader.check import check
+    from grader.errors import GradedByInstructor
 
-    return verdict_json(check(f"{lesson}/quiz", answers_file, seed=seed, runner=cast(Any, None)))
+    try:
+        return verdict_json(check(f"{lesson}/quiz", answers_file, seed=seed, runner=cast(Any, None)))
+    except GradedByInstructor:
+        return None

@@ -16,7 +16,8 @@ from grader.batch.records import Attempt, Found, NotAssigned, Student
 from grader.errors import SubmissionNotFound
 from grader.feedback import printable
 from grader.submissions.archives import ZIP, Limits, Opener
-from grader.submissions.handed import HAND_IN, Handed, HandIn, Listing, list_all
+from grader.submissions.hand_in import HAND_IN, HandIn
+from grader.submissions.handed import Handed, Listing, list_all
 from grader.submissions.known import Known, Which, by_name, is_lesson, this_course, which, without_copy_number
 from grader.submissions.layouts import (
     GRADESCOPE_LIST,
@@ -92,6 +93,22 @@ def find(
         not_assigned=sorted(refused, key=lambda each: each.shown),
         missing=[student.id for student in students if student.id not in there],
     )
+
+
+def find_of_one(
+    path: Path, student: Student, *, into: Path, limits: Limits | None = None, known: Known | None = None
+) -> Found:
+    """Everything at or below the path as one student's, whatever its folders are called."""
+    listing = list_all(path.absolute(), Opener(into, limits))
+    assigned, refused = [], list(listing.refused)
+    for handed in listing.handed:
+        found = which(handed.parts, handed.file, known or this_course())
+        if found.exercises:
+            assigned.append(_Assigned((student,), found, handed, Place((), handed.parts), found.order))
+        else:
+            refused.append(NotAssigned(handed.shown, found.why))
+    attempts = _attempts(assigned, [student.id])
+    return Found([student], attempts, sorted(refused, key=lambda each: each.shown), [] if attempts else [student.id])
 
 
 def _private_folder() -> Path:

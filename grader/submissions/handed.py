@@ -7,27 +7,12 @@ import stat
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
-
-import msgspec
 
 from grader.batch.records import NotAssigned
 from grader.submissions.archives import ZIP, ArchiveRefused, Opener
+from grader.submissions.hand_in import HAND_IN
 from grader.submissions.known import GRADED
 from grader.submissions.layouts import GRADESCOPE_LIST, NBGRADER_TIME
-
-HAND_IN = "profile-first.json"
-"""What `profile-first submit` writes of whoever hands in."""
-
-
-class HandIn(msgspec.Struct, frozen=True):
-    """That file: what is handed in, and by whom as far as they say so."""
-
-    exercises: list[str]
-    student: str = ""
-    version: str = ""
-    schema: Literal[1] = 1
-
 
 READ = (GRADESCOPE_LIST, NBGRADER_TIME, HAND_IN)
 OTHER_ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst")

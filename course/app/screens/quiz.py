@@ -149,7 +149,7 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         for index, choice in enumerate(self.question.choices, 1):
             mark: tuple[str, str] = (f"{index}  ", "$text-accent")
             if result is not None and choice.id == chosen:
-                mark = ("✓  ", "$text-success") if result.passed else ("✗  ", "$text-error")
+                mark = _mark(result, "  ")
             text = one_line(choice.text)
             if result is not None and choice.id != chosen:
                 text = text.stylize("$foreground 60%")
@@ -173,6 +173,8 @@ whether the answer is right, and why. The whole quiz can be taken again as often
     def _why(self, result: Any) -> list[Block]:
         # The reason of the right answer begins with "Right" itself.
         words = ("✓ ", "bold $text-success") if result.passed else ("✗ Not right. ", "bold $text-error")
+        if result.passed is None:
+            words = ("● Kept. ", "bold $text-accent")
         blocks = list(parse(result.message or ""))
         first = blocks[0] if blocks and isinstance(blocks[0], Text) else Text(Content(""))
         blocks[:1] = [Text(Content.assemble(words, first.content), first.marker)]
@@ -183,11 +185,11 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         results = self._results()
         earned, possible = sum(each.points for each in results), sum(each.max_points for each in results)
         blocks: list[Block] = [heading(self.step.title)]
-        blocks.append(Text(Content.styled(points_in_words(earned, possible), "bold")))
+        said = points_in_words(earned, possible) if possible else results[0].message
+        blocks.append(Text(Content.styled(said, "bold")))
         for result in results:
-            mark = ("✓ ", "$text-success") if result.passed else ("✗ ", "$text-error")
-            blocks.append(Text(one_line(result.name), Content.styled(*mark), after_gap=False))
-        again = (("r", "bold $text-accent"), " takes the quiz again.  ") if earned < possible else ()
+            blocks.append(Text(one_line(result.name), Content.styled(*_mark(result)), after_gap=False))
+        again = (("r", "bold $text-accent"), " takes the quiz again.  ") if earned < possible or not possible else ()
         keys = Content.assemble(
             *again, ("Enter", "bold $text-accent"), " goes on.  ", ("p", "$text-accent"), " looks back."
         )
@@ -217,7 +219,9 @@ whether the answer is right, and why. The whole quiz can be taken again as often
             return
         if len(self._answers) == len(self._questions):
             file = self.course.workspace.answers_path(self.step.lesson)
-            self.course.progress.record(quiz_verdict(self.step.lesson, file, self._seed))
+            verdict = quiz_verdict(self.step.lesson, file, self._seed)
+            if verdict is not None:
+                self.course.progress.record(verdict)
         self._refresh()
         self.call_after_refresh(self.query_one("#quiz").scroll_end, animate=False)
 
@@ -267,3 +271,10 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         self._answers = {}
         if self._save():
             self._begin(None)
+
+
+def _mark(result: Any, gap: str = " ") -> tuple[str, str]:
+    """Right, not right, or kept for the instructor."""
+    marks = {True: ("✓", "$text-success"), False: ("✗", "$text-error"), None: ("●", "$text-accent")}
+    sign, style = marks[result.passed]
+    return sign + gap, style
