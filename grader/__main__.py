@@ -25,6 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
     release.add_argument("--out", type=Path, metavar="DIR", help="a new folder for the course as students get it")
     release.add_argument("--without-checks", action="store_true", help="students can't check their code themselves")
     release.add_argument("--gradescope", type=Path, metavar="FILE.zip", help="an autograder to upload to Gradescope")
+    release.add_argument(
+        "--unsafe", action="store_true", help="let the autograder grade where submissions can't be kept apart from it"
+    )
     autograde = commands.add_parser("autograde", help="grade what one student handed in, as Gradescope asks for it")
     autograde.add_argument("submission", type=Path, metavar="DIR")
     autograde.add_argument("--assignment", type=Path, required=True, metavar="FILE", help="what counts, from release")
@@ -71,7 +74,7 @@ def _release(options: argparse.Namespace) -> int:
         files = release(options.out, assigned=options.assigned, checks=not options.without_checks)
         print(f"{options.out}: {len(files)} files for students, without solutions and the answers to quizzes")
     if options.gradescope is not None:
-        files = autograder(options.gradescope, assigned=options.assigned)
+        files = autograder(options.gradescope, assigned=options.assigned, unsafe=options.unsafe)
         print(f"{options.gradescope}: {len(files)} files for Gradescope, with the solutions. Students mustn't get it.")
     return 0
 

@@ -62,14 +62,19 @@ def release(out: Path, *, assigned: Sequence[str] = (), checks: bool = True, cou
     return sorted(files)
 
 
-def autograder(out: Path, *, assigned: Sequence[str] = (), course: Course = THIS_COURSE) -> list[str]:
-    """Write Gradescope's autograder, with solutions and checks, as a zip archive; returns the paths in it."""
+def autograder(
+    out: Path, *, assigned: Sequence[str] = (), unsafe: bool = False, course: Course = THIS_COURSE
+) -> list[str]:
+    """Write Gradescope's autograder, with solutions and checks, as a zip archive; returns the paths in it.
+
+    `unsafe` lets it grade where submissions can't be kept apart from the grader.
+    """
     if out.exists() or out.suffix != ".zip":
         why = "is there already. Give another name" if out.exists() else "is to be a zip archive: end its name in .zip"
         raise NotReleased(f"{out} {why}.")
     files = {f"course/{name}": data for name, data in _all_files(course)}
     files |= {name: _template(name) for name in ("setup.sh", "run_autograder")}
-    files["assignment.json"] = _assignment(_points(assigned, quizzes=True))
+    files["assignment.json"] = _assignment(_points(assigned, quizzes=True), unsafe=unsafe)
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as zipped:
         for name, content in sorted(files.items()):
@@ -141,8 +146,8 @@ def _points(assigned: Sequence[str], *, quizzes: bool) -> dict[str, int]:
     return max_points(dict.fromkeys(chosen))
 
 
-def _assignment(points: Mapping[str, int]) -> bytes:
-    return json.dumps({"points": dict(points)}, indent=2).encode() + b"\n"
+def _assignment(points: Mapping[str, int], *, unsafe: bool = False) -> bytes:
+    return json.dumps({"points": dict(points), "unsafe": unsafe}, indent=2).encode() + b"\n"
 
 
 def _template(name: str) -> bytes:
