@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     if sys.stdout is None:  # closed by whoever started the program
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
-    parser = _parser()
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = _parser(grades=given[:1] == ["grade"])
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         # The command's own usage says more than that of the whole program.
@@ -84,7 +85,7 @@ def _is_for_people(error: Exception) -> bool:
     return errors is not None and isinstance(error, errors.GraderError)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(*, grades: bool = False) -> argparse.ArgumentParser:
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         prog="profile-first", description=DESCRIPTION, epilog=EPILOG, formatter_class=form, allow_abbrev=False
@@ -186,10 +187,23 @@ name, every exercise once it is saved. A file that is saved again while it is ch
     serve.add_command(commands)
     submit.add_command(commands)
 
+    command = commands.add_parser("grade", help="grade what a class handed in, and write gradebook and feedback")
+    if grades:  # its arguments take a moment to import
+        from grader.batch.command import add_arguments
+
+        add_arguments(command)
+    command.set_defaults(do=_grade, parser=command)
+
     command = commands.add_parser("doctor", help="examine the installation and say what to do about each problem")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(do=_doctor, parser=command)
     return parser
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from grader.batch.command import run
+
+    return run(options)
 
 
 def _seed(text: str) -> int:

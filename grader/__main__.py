@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from grader.batch.command import add_arguments
 from grader.errors import GraderError
 from grader.verdict import Verdict, to_json
 
@@ -32,8 +33,14 @@ def main(arguments: list[str] | None = None) -> int:
     autograde.add_argument("submission", type=Path, metavar="DIR")
     autograde.add_argument("--assignment", type=Path, required=True, metavar="FILE", help="what counts, from release")
     autograde.add_argument("--out", type=Path, required=True, metavar="FILE", help="the results.json to write")
+    grade = commands.add_parser("grade", help="grade what a class handed in")
+    add_arguments(grade)
     options = parser.parse_args(arguments)
     try:
+        if options.command == "grade":
+            from grader.batch.command import run
+
+            return run(options)
         if options.command == "lint":
             return _lint(options.quick)
         if options.command == "release":

@@ -1,0 +1,152 @@
+"""Lets the workers of a Dask cluster check a class, with the same results as here.
+
+Each worker keeps a grading process of its own, as a single machine does. A worker that is lost costs nothing: what it
+was checking is checked by another one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from grader.errors import GraderError
+from grader.verdict import Verdict
+
+RETRIES = 3
+CONNECT_LIMIT_S = 20
+
+
+class NoCluster(GraderError):
+    """The cluster can't be used; the message says why and what to do."""
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What a worker sends back."""
+
+    verdict: Verdict | None
+    layers: list[str]
+    course: str
+    trouble: str | None = None
+    unavailable: bool = False
+    """Whether nothing can be run on that worker."""
+
+
+def checkers(address: str, *, jobs: int | None, shut_in: bool) -> list[ClusterChecker]:
+    """One for each of the cluster's threads, or for so many jobs. Raises NoCluster."""
+    if importlib.util.find_spec("distributed") is None:
+        raise NoCluster("Dask isn't installed: pip install 'profile-first[cluster]', here and on the workers.")
+    from distributed import Client  # type: ignore[import-not-found,unused-ignore]
+
+    try:
+        client = Client(address, timeout=CONNECT_LIMIT_S, set_as_default=False)
+        threads = sum(client.nthreads().values())
+    except (OSError, ValueError, TimeoutError) as error:
+        raise NoCluster(f"There is no Dask scheduler at {address}: {str(error)[:200]}") from error
+    if not threads:
+        client.close()
+        raise NoCluster(f"The scheduler at {address} has no workers yet. Start some, then grade again.")
+    shared = _Shared(client, jobs or threads)
+    return [ClusterChecker(shared, shut_in) for _ in range(jobs or threads)]
+
+
+class _Shared:
+    """The connection, closed with the last of those that use it."""
+
+    def __init__(self, client: Any, users: int) -> None:
+        self.client = client
+        self._users = users
+        self._lock = threading.Lock()
+
+    def leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self.client.close()
+
+
+class ClusterChecker:
+    """Has one file after another checked somewhere in the cluster."""
+
+    def __init__(self, shared: _Shared, shut_in: bool) -> None:
+        self._shared = shared
+        self._shut_in = shut_in
+        self._left = False
+        self.layers: list[str] = []
+
+    def check(self, exercise: str, path: Path, seed: int) -> Verdict:
+        from grader.batch.grade import course_fingerprint
+        from grader.batch.grading_process import ProcessLost
+        from grader.errors import RunnerUnavailable
+        from grader.source import max_bytes
+
+        with path.open("rb") as file:
+            data = file.read(max_bytes(path) + 1)
+        future = self._shared.client.submit(
+            check_here, exercise, path.name, data, seed, self._shut_in, pure=False, retries=RETRIES
+        )
+        try:
+            answer = msgspec.json.decode(future.result(), type=Checked)
+        except msgspec.DecodeError as error:
+            raise ProcessLost(f"A worker answered with something unreadable: {error}") from None
+        except Exception as error:  # lost workers, a scheduler that ended
+            raise ProcessLost(
+                f"The cluster lost this submission ({type(error).__name__}: {str(error)[:200]})."
+            ) from None
+        if answer.course != course_fingerprint():
+            raise RunnerUnavailable("The workers have another version of the course. Install the same one everywhere.")
+        if answer.unavailable:
+            raise RunnerUnavailable(answer.trouble or "Nothing can be run on a worker.")
+        if answer.verdict is None:
+            raise GraderError(answer.trouble or "The worker gave no verdict.")
+        self.layers = answer.layers
+        return answer.verdict
+
+    def close(self) -> None:
+        if not self._left:
+            self._left = True
+            self._shared.leave()
+
+
+# On a worker
+
+_own = threading.local()
+
+
+def check_here(exercise: str, name: str, data: bytes, seed: int, shut_in: bool) -> bytes:
+    """Check a file on this worker; the answer is data that can run nothing."""
+    from grader.batch.grade import course_fingerprint
+    from grader.batch.grading_process import ProcessLost
+    from grader.errors import RunnerUnavailable
+
+    course = course_fingerprint()
+    process = _grading_process(shut_in)
+    with tempfile.TemporaryDirectory(prefix="profile-first-") as folder:
+        path = Path(folder) / Path(name).name
+        path.write_bytes(data)
+        try:
+            verdict = process.check(exercise, path, seed)
+            answer = Checked(verdict, process.layers, course)
+        except ProcessLost as lost:
+            raise RuntimeError(str(lost)) from None  # tried again, here or elsewhere
+        except RunnerUnavailable as error:
+            answer = Checked(None, [], course, str(error), unavailable=True)
+        except GraderError as error:
+            answer = Checked(None, process.layers, course, str(error))
+    return msgspec.json.encode(answer)
+
+
+def _grading_process(shut_in: bool) -> Any:
+    from grader.batch.grading_process import GradingProcess
+    from grader.runner import bubblewrap
+
+    if getattr(_own, "process", None) is None or _own.shut_in != shut_in:
+        _own.process = GradingProcess(shut_in=shut_in, bubble=bubblewrap.find()[0] if shut_in else None)
+        _own.shut_in = shut_in
+        atexit.register(_own.process.close)
+    return _own.process

@@ -1,0 +1,274 @@
+"""The command `grade`: a class's submissions in, a folder of results out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.batch.policy import Policy, add_options, policy_from
+from grader.errors import GraderError, UnknownExercise
+
+if TYPE_CHECKING:
+    from grader.batch.grade import Checker, Progress, Settings
+    from grader.batch.ledger import Ledger
+    from grader.batch.records import Attempt, Found, Gradebook, Result
+
+DESCRIPTION = """\
+Grades what a class handed in: a folder for each student, files named by student, zips, or a download from Moodle,
+Canvas, Gradescope or nbgrader, as it is. Each submission runs shut in: without network, without other files, within
+limits. Stop it whenever you like; the same command goes on where it was, and grades only what is new or changed.
+"""
+EPILOG = """\
+RESULTS holds class.html, gradebook.csv (also as Moodle and Canvas take it), results.json, junit.xml, students/ with the
+feedback for each, and what Gradescope and exercism read.
+
+exit codes: 0 everything was graded, 1 something could not be graded, 2 wrong usage, 130 stopped with Ctrl+C
+"""
+BAR_WIDTH = 30
+TITLE = "Profile First"
+MOST_NAMED = 8
+
+
+class WrongGrade(GraderError):
+    """The command can't be carried out as it was given; the message says what to change."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command, for every program that has it."""
+    parser.description, parser.epilog = DESCRIPTION, EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder or an archive")
+    parser.add_argument("--out", type=Path, required=True, metavar="RESULTS", help="the folder of the results")
+    parser.add_argument("--roster", type=Path, metavar="CSV", help="who is in the class, in this order")
+    parser.add_argument(
+        "--exercise", action="append", default=[], metavar="EXERCISE|LESSON", help="what counts; all that was handed in"
+    )
+    parser.add_argument(
+        "--overrides", type=Path, metavar="CSV", help="points set by hand: student,exercise,points,reason"
+    )
+    parser.add_argument("--title", default=TITLE, help="of the gradebook and the pages")
+    parser.add_argument("--language", default="en", metavar="CODE", help="of feedback and reports")
+    parser.add_argument("--json", action="store_true", help="print a summary as JSON")
+    how = parser.add_argument_group("how it is graded")
+    how.add_argument("--jobs", type=_jobs, default=None, metavar="N", help="at the same time (one for each processor)")
+    how.add_argument("--seed", type=_seed, metavar="N", help="of the hidden inputs, the same for all (drawn once)")
+    how.add_argument("--seed-per-student", action="store_true", help="other hidden inputs for each student")
+    how.add_argument("--regrade", action="store_true", help="grade again what has not changed")
+    how.add_argument(
+        "--unsafe", action="store_true", help="run submissions with your own rights, where they can't be shut in"
+    )
+    how.add_argument("--scheduler", metavar="ADDRESS", help="let a Dask cluster do it, e.g. tcp://10.0.0.1:8786")
+    add_options(parser)
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of jobs: a whole number from 1 on")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    from grader.check import SEEDS
+
+    if not text.isdecimal() or int(text) >= SEEDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no seed: a whole number from 0 to {SEEDS - 1}")
+    return int(text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry the command out; returns the exit code. Raises GraderError with what to do about it."""
+    from grader.batch.grade import grade
+    from grader.batch.ledger import Ledger
+    from grader.batch.overrides import read_overrides
+    from grader.batch.points import gradebook, max_points
+    from grader.check import SEEDS
+    from grader.reports import write_all
+    from grader.submissions.find import find
+    from grader.submissions.roster import read_roster
+
+    out: Path = options.out.absolute()
+    if options.submissions.is_dir() and out.resolve().is_relative_to(options.submissions.resolve()):
+        raise WrongGrade(f"{options.out} lies among the submissions. Give an --out beside them.")
+    policy = policy_from(options)
+    roster = read_roster(options.roster) if options.roster is not None else None
+    found = find(options.submissions, roster)
+    points = max_points(_wanted(options.exercise, found))
+    overrides = {}
+    if options.overrides is not None:
+        overrides = read_overrides(options.overrides, found.students, points)
+    attempts = _to_check(found, points, policy)
+    say = _Teller(sys.stderr)
+    seed = options.seed if options.seed is not None else secrets.randbelow(SEEDS)
+    with Ledger(out, seed) as ledger:
+        if options.seed is not None and ledger.seed != options.seed:
+            raise WrongGrade(
+                f"The results in {options.out} were made with the seed {ledger.seed}. Leave --seed out to go on with "
+                "it, or give another --out."
+            )
+        settings, checkers = _settings(options)
+        try:
+            results = grade(attempts, ledger, settings, checkers=checkers, tell=say.progress)
+        except KeyboardInterrupt:
+            say.end()
+            print("Stopped. What is graded is kept; the same command goes on from there.", file=sys.stderr)
+            return 130
+        finally:
+            say.end()
+        book = gradebook(
+            found,
+            results,
+            policy=policy,
+            overrides=overrides,
+            exercises=points,
+            title=options.title,
+            graded_at_s=max((result.graded_at_s for result in results), default=time.time()),
+        )
+        try:
+            write_all(book, out, options.language)
+        except OSError as error:
+            raise WrongGrade(f"{error.filename or out} can't be written: {error.strerror}.") from error
+    _summarise(book, found, results, ledger, say, out, as_json=options.json)
+    return 1 if any(result.verdict is None for result in results) else 0
+
+
+def _wanted(names: Sequence[str], found: Found) -> list[str]:
+    """The exercises that count, in the order of the course."""
+    from grader.check import exercise_ids
+    from grader.quiz import quiz_ids
+
+    course = [*exercise_ids(), *quiz_ids()]
+    handed_in = {attempt.exercise for attempt in found.attempts}
+    if not names:
+        return [exercise for exercise in course if exercise in handed_in]
+    wanted: set[str] = set()
+    for name in names:
+        chosen = {exercise for exercise in course if exercise == name or exercise.startswith(f"{name}/")}
+        if not chosen:
+            lessons = ", ".join(sorted({exercise.partition("/")[0] for exercise in course}))
+            raise UnknownExercise(f"There is no exercise or lesson {name!r}. The lessons are: {lessons}.")
+        wanted |= chosen
+    return [exercise for exercise in course if exercise in wanted]
+
+
+def _to_check(found: Found, exercises: Any, policy: Policy) -> list[Attempt]:
+    """The attempts that can count."""
+    attempts = [attempt for attempt in found.attempts if attempt.exercise in exercises]
+    if policy.count != "latest":
+        return attempts
+    latest = {(attempt.student, attempt.exercise): attempt for attempt in attempts}
+    return [attempt for attempt in attempts if latest[attempt.student, attempt.exercise] is attempt]
+
+
+def _settings(options: argparse.Namespace) -> tuple[Settings, Sequence[Checker] | None]:
+    from grader.batch.grade import Settings
+    from grader.runner import bubblewrap
+
+    bubble = None if options.unsafe else bubblewrap.find()[0]
+    settings = Settings(
+        jobs=options.jobs or _processors(),
+        seed_per_student=options.seed_per_student,
+        regrade=options.regrade,
+        shut_in=not options.unsafe,
+        bubble=bubble,
+    )
+    if options.scheduler is None:
+        return settings, None
+    from grader.batch.cluster import checkers
+
+    return settings, checkers(options.scheduler, jobs=options.jobs, shut_in=not options.unsafe)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Teller:
+    """Shows on a terminal how far the class is, and how long the rest will take."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._shown = bool(stream is not None and stream.isatty())
+        self._began_s = time.monotonic()
+        self.kept = 0
+        self.graded = 0
+
+    def progress(self, progress: Progress) -> None:
+        self.kept, self.graded = progress.kept, progress.done - progress.kept
+        if not self._shown or not progress.of:
+            return
+        bar = "#" * (BAR_WIDTH * progress.done // progress.of)
+        left = ""
+        if self.graded:
+            each_s = (time.monotonic() - self._began_s) / self.graded
+            left = f", about {_duration((progress.of - progress.done) * each_s)} left"
+        counted = f"{progress.done} of {progress.of} graded"
+        print(f"\r\x1b[K[{bar:<{BAR_WIDTH}}] {counted}{left}", end="", file=self._stream, flush=True)
+
+    def end(self) -> None:
+        if self._shown:
+            print("\r\x1b[K", end="", file=self._stream, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _summarise(
+    book: Gradebook,
+    found: Found,
+    results: Sequence[Result],
+    ledger: Ledger,
+    say: _Teller,
+    out: Path,
+    *,
+    as_json: bool,
+) -> None:
+    not_graded = [result for result in results if result.verdict is None]
+    to_look_at = [result for result in results if result.look or (result.trouble and result.verdict is not None)]
+    counts = {
+        "students": len(book.rows),
+        "exercises": len(book.exercises),
+        "graded": say.graded,
+        "kept": say.kept,
+        "not_graded": len(not_graded),
+        "to_look_at": len(to_look_at),
+        "not_assigned": len(found.not_assigned),
+        "missing": len(found.missing),
+        "seed": ledger.seed,
+        "results": str(out),
+    }
+    if as_json:
+        print(json.dumps(counts))
+        return
+    from grader.feedback import printable
+
+    print(f"{_count(len(book.rows), 'student')}, {_count(len(book.exercises), 'exercise')}, seed {ledger.seed}.")
+    print(f"{say.graded} graded now, {say.kept} kept from before.")
+    for result in not_graded[:MOST_NAMED]:
+        print(f"Not graded: {printable(result.attempt.shown)}: {printable(result.trouble or '')}")
+    if len(not_graded) > MOST_NAMED:
+        print(f"Not graded: {len(not_graded) - MOST_NAMED} more, see class.html.")
+    for refused in found.not_assigned[:MOST_NAMED]:
+        print(f"Not assigned: {printable(refused.shown)}: {printable(refused.why)}")
+    if len(found.not_assigned) > MOST_NAMED:
+        print(f"Not assigned: {len(found.not_assigned) - MOST_NAMED} more, see not-assigned.csv.")
+    if found.missing:
+        print(f"Nothing was handed in by {_count(len(found.missing), 'student')} of the roster.")
+    if to_look_at:
+        print(f"To look at: {_count(len(to_look_at), 'submission')}, see class.html.")
+    print(f"Results: {out / 'class.html'}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
