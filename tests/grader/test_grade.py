@@ -171,17 +171,24 @@ def test_what_reaches_into_the_grader_gets_nothing_and_says_why(hand_in: Handed,
 def test_stopped_half_way_it_keeps_what_is_done_and_goes_on_there(hand_in: Handed, tmp_path: Path) -> None:
     attempts = hand_in(**{f"student{number}": "right" for number in range(20)})
     stop = threading.Event()
+    begun: list[str] = []
+
+    def hang_at_the_sixth(text: str) -> None:
+        begun.append(text)
+        if len(begun) == 6:
+            assert stop.wait(60)
 
     def tell(progress: Progress) -> None:
         if progress.done == 5:
             stop.set()
 
     with Ledger(tmp_path / "out", 7) as ledger:
-        first = grade(attempts, ledger, Settings(jobs=1), checkers=[FakeChecker()], tell=tell, stop=stop)
-    assert 5 <= len(first) < 20
+        checkers = [FakeChecker(hang_at_the_sixth)]
+        first = grade(attempts, ledger, Settings(jobs=1), checkers=checkers, tell=tell, stop=stop)
+    assert len(first) == 5
     again = FakeChecker()
     assert points(graded(attempts, tmp_path / "out", again)) == {attempt.student: 2 for attempt in attempts}
-    assert len(again.asked) == 20 - len(first)
+    assert len(again.asked) == 15
 
 
 def test_ctrl_c_ends_every_process_and_loses_nothing(hand_in: Handed, tmp_path: Path) -> None:
