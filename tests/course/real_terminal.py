@@ -26,6 +26,10 @@ KEYS = {
     "ctrl+a": "\x01",
     "ctrl+n": "\x0e",
     "ctrl+q": "\x11",
+    "ctrl+home": "\x1b[1;5H",
+    "shift+down": "\x1b[1;2B",
+    "end": "\x1b[F",
+    "backspace": "\x7f",
 }
 
 
@@ -75,12 +79,15 @@ class RealTerminal:
 
     def press(self, *keys: str) -> None:
         """Press keys by their name, or type what is no name of one."""
-        for key in keys:
-            os.write(self._ours, KEYS.get(key, key).encode())
+        self._write("".join(KEYS.get(key, key) for key in keys))
 
     def paste(self, text: str) -> None:
         """Paste as terminals do: between two marks."""
-        data = f"\x1b[200~{text}\x1b[201~".encode()
+        self._write(f"\x1b[200~{text}\x1b[201~")
+
+    def _write(self, text: str) -> None:
+        """Write in parts, and read what is drawn meanwhile, or neither side could go on."""
+        data = text.encode()
         while data:
             written = os.write(self._ours, data[:1024])
             data = data[written:]
