@@ -33,6 +33,7 @@ from course.workspace import Workspace, WorkspaceError, write_atomically
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.theme import Theme
 
     from course.app.grading import Grader
     from course.catalog import Catalog, Step
@@ -104,6 +105,10 @@ class CourseApp(ShowsRuns, Attention, Finding):
             return WITHOUT_COLOUR
         kept = self.progress.setting("theme")
         return kept if kept in self.available_themes else DARK.name
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        # Asked hundreds of times for each screen; Textual's own makes a new dictionary of all themes each time.
+        return self._registered_themes.get(theme_name) or super().get_theme(theme_name)
 
     def _first_screen(self) -> Screen[Any]:
         """The screen that was open last."""

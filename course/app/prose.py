@@ -150,13 +150,10 @@ def _code_lines(block: Code, width: int) -> Iterable[Content]:
 @lru_cache(maxsize=128)
 def highlighted(code: str) -> Content:
     """Python in the colours of the theme."""
-    from textual.highlight import highlight
+    from course.app.syntax import highlighted_as_cards_are
 
-    from course.app.syntax import CodeTheme
-
-    # The first span gives all of the code a colour that doesn't follow the theme.
-    coloured = highlight(code.rstrip("\n"), language="python", theme=CodeTheme)
-    return Content(coloured.plain, list(coloured.spans[1:]))
+    return highlighted_as_cards_are(code.rstrip("
+"))
 
 
 def _table_lines(block: Table, width: int) -> Iterable[Content]:

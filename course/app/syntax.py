@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.highlight import HighlightTheme
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from textual._text_area_theme import TextAreaTheme
+    from textual.content import Content
 
 COMMENT, KEYWORD, STRING, NUMBER, FUNCTION, BUILTIN = (
     "$foreground 60%",
@@ -21,24 +20,22 @@ COMMENT, KEYWORD, STRING, NUMBER, FUNCTION, BUILTIN = (
 )
 
 
-class CodeTheme(HighlightTheme):
-    """Few colours: what is a keyword, a string, a number, a name being defined, a comment."""
-
-    STYLES = {  # noqa: RUF012  a token type is a tuple of names
-        ("Comment",): f"{COMMENT} italic",
-        ("Keyword",): KEYWORD,
-        ("Keyword", "Constant"): NUMBER,
-        ("Literal", "Number"): NUMBER,
-        ("Literal", "String"): STRING,
-        ("Literal", "String", "Doc"): f"{STRING} italic",
-        ("Literal", "String", "Interpol"): NUMBER,
-        ("Name", "Builtin"): BUILTIN,
-        ("Name", "Class"): f"{FUNCTION} bold",
-        ("Name", "Decorator"): FUNCTION,
-        ("Name", "Exception"): BUILTIN,
-        ("Name", "Function"): f"{FUNCTION} bold",
-        ("Operator", "Word"): KEYWORD,
-    }
+# Few colours: what is a keyword, a string, a number, a name being defined, a comment. A token type is a tuple of names.
+_CARD_STYLES = {
+    ("Comment",): f"{COMMENT} italic",
+    ("Keyword",): KEYWORD,
+    ("Keyword", "Constant"): NUMBER,
+    ("Literal", "Number"): NUMBER,
+    ("Literal", "String"): STRING,
+    ("Literal", "String", "Doc"): f"{STRING} italic",
+    ("Literal", "String", "Interpol"): NUMBER,
+    ("Name", "Builtin"): BUILTIN,
+    ("Name", "Class"): f"{FUNCTION} bold",
+    ("Name", "Decorator"): FUNCTION,
+    ("Name", "Exception"): BUILTIN,
+    ("Name", "Function"): f"{FUNCTION} bold",
+    ("Operator", "Word"): KEYWORD,
+}
 
 
 _EDITOR_STYLES = {
@@ -67,6 +64,19 @@ _EDITOR_STYLES = {
     "type.builtin": BUILTIN,
     "function.builtin": BUILTIN,
 }
+
+
+def highlighted_as_cards_are(code: str) -> Content:
+    """Python in the colours of the theme, for a card. Its lexer is loaded only when a card has code."""
+    from textual.content import Content
+    from textual.highlight import HighlightTheme, highlight
+
+    class CardTheme(HighlightTheme):
+        STYLES = _CARD_STYLES
+
+    found = highlight(code, language="python", theme=CardTheme)
+    # The first span gives all of the code a colour that doesn't follow the theme.
+    return Content(found.plain, list(found.spans[1:]))
 
 
 def editor_theme(name: str, variables: Mapping[str, str]) -> TextAreaTheme:

@@ -11,6 +11,7 @@ import pytest
 
 from course import catalog, progress, workspace
 from course.app.app import CourseApp
+from course.app.widgets.footer import CourseFooter
 from course.progress import Progress
 from course.workspace import Workspace
 from grader.client import RunResult
@@ -150,6 +151,11 @@ def verdict(*checks: CheckResult, status: Any = "failed", exercise: str = EXERCI
     """A verdict with these checks."""
     points, max_points = sum(check.points for check in checks), sum(check.max_points for check in checks)
     return Verdict(exercise, status, points, max_points, list(checks), GPU, 7, 0.3, "0" * 64, "1")
+
+
+def footer(app: CourseApp) -> CourseFooter:
+    """The keys at the bottom of the screen."""
+    return app.screen.query_one(CourseFooter)
 
 
 @pytest.fixture

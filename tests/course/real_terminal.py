@@ -1,4 +1,4 @@
-"""The real program in a pseudo-terminal, which keys are pressed in and whose screen is read."""
+"""A real program in a pseudo-terminal, which keys are pressed in and whose screen is read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fcntl import ioctl
 from pathlib import Path
 
@@ -34,14 +34,22 @@ KEYS = {
 
 
 class RealTerminal:
-    """The course in a pseudo-terminal."""
+    """The course, or another program, in a pseudo-terminal."""
 
-    def __init__(self, home: Path, *, columns: int = 80, rows: int = 24, **more: str) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        command: Sequence[str] = (sys.executable, "-m", "course"),
+        columns: int = 80,
+        rows: int = 24,
+        **more: str,
+    ) -> None:
         self._ours, theirs = pty.openpty()
         ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         environment = {**os.environ, "TERM": "xterm-256color", "PROFILE_FIRST_HOME": str(home), **more}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "course"],
+            list(command),
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Footer
 
 from course.app.app import CourseApp
 from course.app.prose import flow
@@ -34,7 +33,7 @@ from course.progress import Place, Progress
 from course.workspace import Workspace, WorkspaceError
 from grader.quiz import read_answers
 from grader.verdict import CheckResult, to_plain
-from tests.course.conftest import EXERCISE, STARTER, FakeGrader, verdict
+from tests.course.conftest import EXERCISE, STARTER, FakeGrader, footer, verdict
 
 SMALL, WIDE = (80, 24), (120, 40)
 PATIENCE_S = 20
@@ -304,11 +303,10 @@ async def test_every_screen_names_the_gpu_and_cuts_nothing_off(
 ) -> None:
     async with app.run_test(size=size) as pilot:
         await go_to(pilot, app, f"perf_counter/{name}")
-        await until(pilot, lambda: app.screen.query("FooterKey"))
+        await until(pilot, lambda: footer(app).keys)
         assert "simulated GPU Test Card" in app.screen.query_one(CourseHeader).render().plain
-        assert app.screen.query_one(Footer).region.bottom == size[1]
-        keys = [key for key in app.screen.query("FooterKey") if key.display]
-        assert sum(key.outer_size.width for key in keys) <= size[0]
+        assert footer(app).region.bottom == size[1]
+        assert not footer(app).left_out
         for button in app.screen.query(ActionButton):
             if button.display:
                 assert app.screen.region.contains_region(button.region), button
@@ -755,8 +753,7 @@ async def test_a_failed_check_says_what_was_seen_and_opens_the_card_that_explain
         await press(pilot, "escape", "ctrl+o")
         assert isinstance(app.screen, LessonScreen)
         assert "A second card" in shown(app)
-        await until(pilot, lambda: app.screen.query("FooterKey"))
-        assert "Back" in [key.description for key in app.screen.query("FooterKey")]
+        await until(pilot, lambda: "Back" in [key.description for key in footer(app).keys])
         await press(pilot, "escape")
         assert isinstance(app.screen, ExerciseScreen)
         assert kept.place() == Place("perf_counter", "warm_up_and_repeat")
@@ -771,7 +768,8 @@ async def test_ctrl_o_opens_the_card_on_why_it_matters_where_no_mistake_is_to_ex
         for key in "f2", "f6":
             await press(pilot, key)
             await until(
-                pilot, lambda: app.job is None and "Why?" in [k.description for k in app.screen.query("FooterKey")]
+                pilot,
+                lambda: app.job is None and "Why?" in [k.description for k in footer(app).keys],
             )
             await press(pilot, "ctrl+o")
             assert app.screen.step.id == "perf_counter/first_card"
@@ -801,8 +799,8 @@ async def test_ctrl_o_opens_the_cards_of_several_mistakes_one_after_the_other(
         await go_to(pilot, app, EXERCISE)
         await press(pilot, "f6")
         await until(pilot, lambda: "Ctrl+O once more" in shown(app))
-        await until(pilot, lambda: "Why?" in [key.description for key in app.screen.query("FooterKey")])
-        assert sum(key.outer_size.width for key in app.screen.query("FooterKey") if key.display) <= 60
+        await until(pilot, lambda: "Why?" in [key.description for key in footer(app).keys])
+        assert not footer(app).left_out
         for card in (*cards, cards[0]):
             await press(pilot, "ctrl+o")
             assert app.screen.step.id == card

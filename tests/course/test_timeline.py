@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import DataTable, Footer, Static
+from textual.widgets import DataTable, Static
 
 from course.app.app import CourseApp
 from course.app.screens.exercise import ExerciseScreen
@@ -20,7 +20,7 @@ from course.app.widgets.timeline import Timeline
 from course.app.widgets.timeline_rows import GUTTER, HOST_GLYPHS, tick_s
 from course.lanes import HOST_KINDS
 from grader.verdict import CheckResult
-from tests.course.conftest import EXERCISE, FakeGrader, verdict
+from tests.course.conftest import EXERCISE, FakeGrader, footer, verdict
 from tests.course.test_app import go_to, press, shown, until
 from tests.course.test_run_view import event, launch, waits
 
@@ -135,11 +135,11 @@ async def test_the_footer_fits_with_the_key_of_the_timeline(seen: CourseApp, ste
     async with seen.run_test(size=SMALL) as pilot:
         await run_card(pilot, seen)
         await go_to(pilot, seen, step)
-        assert seen.screen.query_one(Footer).virtual_size.width <= SMALL[0]
+        assert not footer(seen).left_out
         await press(pilot, "f10")
         await until(pilot, lambda: isinstance(seen.screen, TimelineScreen))
         await pilot.pause()
-        assert seen.screen.query_one(Footer).virtual_size.width <= SMALL[0]
+        assert not footer(seen).left_out
 
 
 async def test_a_run_without_any_event_leaves_the_one_before(seen: CourseApp, fake: FakeGrader) -> None:

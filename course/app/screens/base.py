@@ -8,9 +8,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from course.app.finding import BOOKMARK, FINDING
+from course.app.widgets.footer import CourseFooter
 from course.app.widgets.header import CourseHeader
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class CourseScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield CourseHeader()
         yield from self.body()
-        yield Footer()
+        yield CourseFooter()
         yield Static(TOO_SMALL, id="too-small", markup=False)
 
     def on_mount(self) -> None:

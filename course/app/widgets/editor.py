@@ -11,13 +11,14 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from course.app.syntax import editor_theme
+from course.app.widgets.late_syntax import LateSyntax
 from course.progress import Caret
 
 AUTOSAVE_S = 0.5  # after the last change
 AUTOSAVE_AT_LEAST_EVERY_S = 2.0  # while changes go on
 
 
-class Editor(TextArea, inherit_bindings=False):
+class Editor(LateSyntax, inherit_bindings=False):
     """Python, with Tab to indent and Escape to leave."""
 
     # F6 and F7 check and give a hint here.
@@ -44,7 +45,6 @@ class Editor(TextArea, inherit_bindings=False):
         super().__init__(
             "",
             id=id,
-            language="python",
             theme="css",
             soft_wrap=False,
             tab_behavior="indent",
