@@ -152,8 +152,7 @@ def highlighted(code: str) -> Content:
     """Python in the colours of the theme."""
     from course.app.syntax import highlighted_as_cards_are
 
-    return highlighted_as_cards_are(code.rstrip("
-"))
+    return highlighted_as_cards_are(code.rstrip("\n"))
 
 
 def _table_lines(block: Table, width: int) -> Iterable[Content]:
