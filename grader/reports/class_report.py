@@ -118,9 +118,9 @@ def _troubles(gradebook: Gradebook, who: Mapping[str, Who]) -> list[Found]:
 
 def _to_read(gradebook: Gradebook, who: Mapping[str, Who]) -> list[Found]:
     return [
-        Found(_who(result.attempt.student, who), result.attempt.exercise, result.attempt.shown, what)
+        Found(_who(result.attempt.student, who), result.attempt.exercise, result.attempt.shown, "; ".join(result.look))
         for result in gradebook.results
-        for what in result.look
+        if result.look
     ]
 
 
