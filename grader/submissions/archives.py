@@ -42,30 +42,35 @@ class OpeningFailed(GraderError):
 
 @dataclass(frozen=True)
 class Limits:
-    """How much is taken out of the archives of one class."""
+    """How much is taken out of archives.
 
-    members: int = 50_000
-    """In one archive."""
-    member_bytes: int = 2 * MAX_NOTEBOOK_BYTES
-    archive_bytes: int = 500_000_000
-    """Of an archive within an archive."""
-    total_bytes: int = 4_000_000_000
-    ratio: int = 200
-    """How many times smaller a member may have become. Python code rarely gets beyond 10."""
+    An archive that was given may be that of a whole class. One within it is a student's: it has a share of its own,
+    with all that is in it, so that nobody can use up what the others need.
+    """
+
     depth: int = 4
     """Archives within archives; one zip of a class that holds one zip a student has two."""
+    members: int = 50_000
+    """In one archive."""
+    given_members: int = 300_000
+    given_bytes: int = 8_000_000_000
+    inner_members: int = 50_000
+    inner_bytes: int = 300_000_000
+    archive_bytes: int = 100_000_000
+    """Of an archive within an archive."""
+    member_bytes: int = 2 * MAX_NOTEBOOK_BYTES
+    ratio: int = 200
+    """How many times smaller a member may have become. Python code rarely gets beyond 10."""
+    archive_ratio: int = 20
+    """The same for an archive within an archive, which is compressed already."""
 
 
 @dataclass
-class Allowance:
-    """What is left of the limits that hold for all archives together."""
+class Share:
+    """What may still be taken out of an archive and those in it."""
 
-    limits: Limits
+    members_left: int
     bytes_left: int
-
-    @classmethod
-    def of(cls, limits: Limits) -> Allowance:
-        return cls(limits, limits.total_bytes)
 
 
 @dataclass(frozen=True)
@@ -88,11 +93,16 @@ class Opener:
     def __init__(self, into: Path, limits: Limits | None = None) -> None:
         self.into = into
         self.limits = limits or Limits()
-        self.allowance = Allowance.of(self.limits)
         self._numbers = count(1)
         self._own: Path | None = None
 
-    def open(self, archive: Path, depth: int, wanted: Callable[[tuple[str, ...]], bool]) -> list[Member]:
+    def share(self, depth: int, outer: Share | None) -> Share:
+        """What an archive at this depth may hold, within another one that has that share."""
+        if depth <= 1 or outer is None:
+            return Share(self.limits.given_members, self.limits.given_bytes)
+        return Share(self.limits.inner_members, self.limits.inner_bytes) if depth == 2 else outer
+
+    def open(self, archive: Path, depth: int, share: Share, wanted: Callable[[tuple[str, ...]], bool]) -> list[Member]:
         """The members of a zip archive, those whose paths are wanted with their content.
 
         Raises ArchiveRefused where the whole of it can't be trusted or read.
@@ -109,8 +119,8 @@ class Opener:
                 )
             with zipfile.ZipFile(archive) as opened:
                 infos = [info for info in opened.infolist() if not info.is_dir()]
-                self._insist_on_sound(infos, archive.stat().st_size)
-                return list(self._members(opened, infos, wanted))
+                self._insist_on_sound(infos, archive.stat().st_size, share)
+                return list(self._members(opened, infos, share, wanted))
         except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, struct.error, ValueError) as error:
             raise ArchiveRefused(
                 f"it can't be read as a zip archive ({_short(error)}): cut off, damaged or of another kind. "
@@ -121,19 +131,24 @@ class Opener:
         except OSError as error:
             raise ArchiveRefused(f"it can't be read: {error.strerror or _short(error)}.") from error
 
-    def _insist_on_sound(self, infos: list[zipfile.ZipInfo], size: int) -> None:
-        if len(infos) > self.limits.members:
+    def _insist_on_sound(self, infos: list[zipfile.ZipInfo], size: int, share: Share) -> None:
+        if len(infos) > min(self.limits.members, share.members_left):
             raise ArchiveRefused(
-                f"it holds {len(infos)} files, more than the {self.limits.members} that are taken from one archive. "
-                "Ask for the exercise files alone."
+                f"it holds {len(infos)} files; {self.limits.members} are taken from one archive, and "
+                f"{self.limits.inner_members} from all that a student hands in. Ask for the exercise files alone."
             )
+        share.members_left -= len(infos)
         # A small archive can unpack to petabytes when members share their compressed data.
         places = {info.header_offset for info in infos}
         if len(places) < len(infos) or sum(info.compress_size for info in infos) > size:
             raise ArchiveRefused("its files overlap, as only archives do that were made to do harm. It isn't opened.")
 
     def _members(
-        self, opened: zipfile.ZipFile, infos: list[zipfile.ZipInfo], wanted: Callable[[tuple[str, ...]], bool]
+        self,
+        opened: zipfile.ZipFile,
+        infos: list[zipfile.ZipInfo],
+        share: Share,
+        wanted: Callable[[tuple[str, ...]], bool],
     ) -> Iterator[Member]:
         named = [(_name(info), info) for info in infos]
         exact = Counter(_parts(name) for name, _ in named)
@@ -148,7 +163,7 @@ class Opener:
                 refused = "the archive holds something else of this name, but for capital letters. Ask for it again."
             file = None
             if refused is None and wanted(parts):
-                file, refused = self._taken_out(opened, info, parts[-1])
+                file, refused = self._taken_out(opened, info, share, parts[-1])
             yield Member(parts or (info.filename,), _dated_s(info), file, refused)
 
     def _untrusted_member(self, info: zipfile.ZipInfo) -> str | None:
@@ -161,21 +176,25 @@ class Opener:
             return "it is encrypted. Ask for an archive without a password."
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             return "it was compressed in a way that isn't read here. Ask for an ordinary zip archive."
-        limit = self.limits.archive_bytes if info.filename.casefold().endswith(ZIP) else self.limits.member_bytes
+        is_archive = info.filename.casefold().endswith(ZIP)
+        limit = self.limits.archive_bytes if is_archive else self.limits.member_bytes
+        ratio = self.limits.archive_ratio if is_archive else self.limits.ratio
         if info.file_size > limit:
             return f"it would be {info.file_size / 1e6:,.0f} MB large; {limit / 1e6:g} MB are taken out."
-        if info.file_size > 1_000_000 and info.file_size > self.limits.ratio * max(info.compress_size, 1):
-            return f"it was compressed more than {self.limits.ratio} times, as only a trap for unpackers is."
+        if info.file_size > 1_000_000 and info.file_size > ratio * max(info.compress_size, 1):
+            return f"it was compressed more than {ratio} times, as only a trap for unpackers is."
         return None
 
-    def _taken_out(self, opened: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> tuple[Path | None, str | None]:
-        if info.file_size > self.allowance.bytes_left:
-            return None, f"all archives together hold more than {self.limits.total_bytes / 1e9:g} GB."
+    def _taken_out(
+        self, opened: zipfile.ZipFile, info: zipfile.ZipInfo, share: Share, name: str
+    ) -> tuple[Path | None, str | None]:
+        if info.file_size > share.bytes_left:
+            return None, "with what stands before it in the archive, it is more than is taken out of one."
         file = self._new_file(name)
         try:
             with opened.open(info) as source, file.open("xb") as copy:
                 while block := source.read(1 << 16):
-                    self.allowance.bytes_left -= len(block)
+                    share.bytes_left -= len(block)
                     _write(copy, block)
         except _UNREADABLE as error:
             file.unlink(missing_ok=True)

@@ -83,6 +83,8 @@ def find(
             assigned.append(search.assign(handed))
         except _NotTold as why:
             refused.append(NotAssigned(handed.shown, str(why)))
+        except OSError as error:
+            refused.append(NotAssigned(handed.shown, f"it can't be read: {error.strerror}."))
     refused += search.unread
     students = list(roster.students) if roster is not None else _named_students(assigned)
     attempts = _attempts(assigned, [student.id for student in students])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import unicodedata
@@ -9,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.batch.records import NotAssigned
-from grader.submissions.archives import ZIP, ArchiveRefused, Opener
+from grader.submissions.archives import ZIP, ArchiveRefused, Opener, Share
 from grader.submissions.hand_in import HAND_IN
 from grader.submissions.known import GRADED
 from grader.submissions.layouts import GRADESCOPE_LIST, NBGRADER_TIME
 
 READ = (GRADESCOPE_LIST, NBGRADER_TIME, HAND_IN)
+MAX_DEPTH = 40
 OTHER_ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst")
 # What programs leave behind, and nobody hands in on purpose.
 _LEFT_BEHIND = {
@@ -63,7 +65,7 @@ def list_all(path: Path, opener: Opener) -> Listing:
     if path.is_dir():
         _folder(path, (), opener, listing)
     else:
-        _file(Handed((path.name,), shown((path.name,)), path, None, path.stat().st_mtime), 0, opener, listing)
+        _file(Handed((path.name,), shown((path.name,)), path, None, path.stat().st_mtime), 0, None, opener, listing)
     return listing
 
 
@@ -82,19 +84,35 @@ def _folder(folder: Path, parts: tuple[str, ...], opener: Opener, listing: Listi
             continue
         if stat.S_ISDIR(status.st_mode):
             if (what := _LEFT_BEHIND.get(entry.name)) is not None:
-                count = sum(len(files) for _, _, files in os.walk(entry.path))
+                count = _count(Path(entry.path))
                 listing.refused.append(NotAssigned(f"{shown(here)}/", f"{what} ({count} files), no submission."))
+            elif len(here) > MAX_DEPTH:
+                why = f"it lies {len(here)} folders deep, and {MAX_DEPTH} are looked into."
+                listing.refused.append(NotAssigned(f"{shown(here)}/", why))
             else:
                 _folder(Path(entry.path), here, opener, listing)
         elif stat.S_ISREG(status.st_mode):
-            _file(Handed(here, shown(here), Path(entry.path), None, status.st_mtime), 0, opener, listing)
+            _file(Handed(here, shown(here), Path(entry.path), None, status.st_mtime), 0, None, opener, listing)
         else:
             link = stat.S_ISLNK(status.st_mode)
             why = "it is a link, and links aren't followed." if link else "it is a device, a pipe or a socket, no file."
             listing.refused.append(NotAssigned(shown(here), why))
 
 
-def _file(here: Handed, depth: int, opener: Opener, to: Listing) -> None:
+def _count(folder: Path) -> int:
+    """How many files lie at any depth below a folder."""
+    count, folders = 0, [folder]
+    while folders:
+        with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(Path(entry.path))
+                else:
+                    count += 1
+    return count
+
+
+def _file(here: Handed, depth: int, share: Share | None, opener: Opener, to: Listing) -> None:
     name = here.parts[-1]
     suffix = Path(name).suffix.casefold()
     if name in READ:
@@ -104,7 +122,7 @@ def _file(here: Handed, depth: int, opener: Opener, to: Listing) -> None:
     elif not os.access(here.file, os.R_OK):
         to.refused.append(NotAssigned(here.shown, "it can't be read: you have no right to."))
     elif suffix == ZIP:
-        _archive(here, depth + 1, opener, to)
+        _archive(here, depth + 1, opener.share(depth + 1, share), opener, to)
     elif here.file.suffix != suffix:
         # Whether something is a notebook is told by the end of its name as it is written on disk.
         to.refused.append(NotAssigned(here.shown, f"its name ends in {here.file.suffix}. Rename it to {suffix}."))
@@ -125,9 +143,9 @@ def _no_submission(name: str, suffix: str, parts: tuple[str, ...]) -> str | None
     return None
 
 
-def _archive(archive: Handed, depth: int, opener: Opener, to: Listing) -> None:
+def _archive(archive: Handed, depth: int, share: Share, opener: Opener, to: Listing) -> None:
     try:
-        members = opener.open(archive.file, depth, _wanted)
+        members = opener.open(archive.file, depth, share, _wanted)
     except ArchiveRefused as error:
         to.refused.append(NotAssigned(archive.shown, f"the archive isn't opened: {error}"))
         return
@@ -146,7 +164,7 @@ def _archive(archive: Handed, depth: int, opener: Opener, to: Listing) -> None:
             to.refused.append(NotAssigned(shown(parts), why))
         else:
             date_s = archive.archive_date_s if archive.archive_date_s is not None else member.dated_s
-            _file(Handed(parts, shown(parts), member.file, date_s, archive.disk_date_s), depth, opener, to)
+            _file(Handed(parts, shown(parts), member.file, date_s, archive.disk_date_s), depth, share, opener, to)
     for folder, count in left.items():
         to.refused.append(
             NotAssigned(f"{shown(folder)}/", f"{_LEFT_BEHIND[folder[-1]]} ({count} files), no submission.")

@@ -14,8 +14,8 @@ from grader.quiz import EXERCISES, quiz_ids, read_questions
 from grader.source import max_bytes
 
 GRADED = (".py", SUFFIX, ".toml")
-_HEADING = re.compile(r"^#[ \t]+(\S[^\n]*?)[ \t]*$", re.MULTILINE)
-_HEADING_IN_PYTHON = re.compile(r"^#[ \t]+#[ \t]+(\S[^\n]*?)[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)", re.MULTILINE)
+_HEADING_IN_PYTHON = re.compile(r"^#[ \t]+#[ \t]+(\S[^\n]*)", re.MULTILINE)
 _FUNCTION = re.compile(r"^(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
 _ANSWER = re.compile(r"^[ \t]*\"?([\w-]+)\"?[ \t]*=", re.MULTILINE)
 _COPY = re.compile(r"(?:[ _]*\((\d+)\)|[ _-]+(?:copy|kopie|copie|copia)(?:[ _-]*(\d+))?)$", re.IGNORECASE)
@@ -58,7 +58,7 @@ def this_course() -> Known:
     for exercise in exercises:
         starter = (EXERCISES / f"{exercise}.py").read_text(encoding="utf-8")
         for heading in _HEADING_IN_PYTHON.findall(starter)[:1]:
-            headings.setdefault(heading.casefold(), set()).add(exercise)
+            headings.setdefault(heading.rstrip().casefold(), set()).add(exercise)
         for function in _FUNCTION.findall(starter):
             functions.setdefault(function, set()).add(exercise)
     for quiz in quizzes:
@@ -160,7 +160,8 @@ def _by_content(text: str, suffix: str, known: Known) -> Which:
         nothing = "it has answers to no quiz of the course."
     else:
         headings = (_HEADING if suffix == SUFFIX else _HEADING_IN_PYTHON).findall(text)
-        found = {known.headings[each.casefold()] for each in headings if each.casefold() in known.headings}
+        said = (heading.rstrip().casefold() for heading in headings)
+        found = {known.headings[each] for each in said if each in known.headings}
         found |= {known.functions[each] for each in _FUNCTION.findall(text) if each in known.functions}
         nothing = (
             "which exercise it is can't be told: not from its path (<lesson>/<exercise>.py), not from its name, and it "

@@ -100,6 +100,13 @@ def read_gradescope_list(data: bytes) -> dict[str, Place]:
         listed = yaml.load(data.decode("utf-8-sig"), Loader=loader)
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise ListUnreadable(f"it can't be read as YAML ({str(error)[:100]}). Export the submissions again.") from error
+    try:
+        return _places(listed)
+    except (ValueError, OverflowError) as error:  # a number or a date that is none
+        raise ListUnreadable(f"it can't be read ({str(error)[:100]}). Export the submissions again.") from error
+
+
+def _places(listed: object) -> dict[str, Place]:
     if not isinstance(listed, dict):
         raise ListUnreadable("it isn't a list of submissions. Export the submissions again.")
     places = {}

@@ -58,6 +58,7 @@ class Roster:
     _near: dict[str, set[str]] = field(default_factory=dict)
     """Ids by what most often is right: the part of an address before the @, umlauts written as two letters."""
     _lms: dict[str, set[str]] = field(default_factory=dict)
+    _by_id: dict[str, Student] = field(default_factory=dict)
 
     def by_lms_id(self, lms_id: str) -> list[str]:
         return sorted(self._lms.get(lms_id, ()))
@@ -75,7 +76,7 @@ class Roster:
         return []
 
     def student(self, student_id: str) -> Student:
-        return next(each for each in self.students if each.id == student_id)
+        return self._by_id[student_id]
 
 
 def read_roster(path: Path) -> Roster:
@@ -138,6 +139,7 @@ def _is_no_student(line: Line) -> bool:
 
 
 def _add(roster: Roster, student: Student, login: str) -> None:
+    roster._by_id[student.id] = student
     for text in (student.id, student.email, login, student.lms_id):
         if text:
             roster._sure.setdefault(_exact(text), set()).add(student.id)

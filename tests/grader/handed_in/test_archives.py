@@ -28,7 +28,8 @@ def is_wanted(parts: tuple[str, ...]) -> bool:
 def opened(into: Path, data: bytes, limits: Limits | None = None, depth: int = 1) -> list[Member]:
     archive = into.parent / "archive.zip"
     archive.write_bytes(data)
-    return Opener(into, limits).open(archive, depth, is_wanted)
+    opener = Opener(into, limits)
+    return opener.open(archive, depth, opener.share(depth, None), is_wanted)
 
 
 def refused(into: Path, data: bytes, limits: Limits | None = None) -> dict[str, str | None]:
@@ -144,11 +145,16 @@ def test_files_that_share_their_data_are_refused(into):
         opened(into, bytes(data))
 
 
-def test_all_archives_together_have_a_limit(into):
+def test_all_files_of_an_archive_together_have_a_limit(into):
     data = zip_of({"a.py": b"a" * 600, "b.py": b"b" * 600})
-    found = refused(into, data, Limits(total_bytes=1000))
+    found = refused(into, data, Limits(given_bytes=1000))
     assert found["a.py"] is None
-    assert "together" in str(found["b.py"])
+    assert "more than is taken out" in str(found["b.py"])
+
+
+def test_an_archive_in_an_archive_that_was_compressed_much_is_refused(into):
+    data = zip_of({"a.zip": b"PK" + b"\0" * 3_000_000})
+    assert "compressed more than 20 times" in str(refused(into, data)["a.zip"])
 
 
 def test_too_many_files_are_refused(into):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -227,11 +228,38 @@ def test_one_hostile_archive_costs_the_others_nothing(write, into):
     }
 
 
-def test_limits_hold_for_the_whole_class(write, into):
-    given = write({f"{name}.zip": zip_of({f"{TIME}.py": name * 100}) for name in ("anna", "ben")})
-    found = find(given, into=into, limits=Limits(total_bytes=450))
+def test_who_hands_in_too_much_takes_nothing_from_the_others(write, into):
+    much = zip_of({f"{i}.zip": zip_of({f"{i}.{k}.py": f"{k}" * 100 for k in range(10)}) for i in range(10)})
+    given = write({"all.zip": zip_of({"anna.zip": much, "ben.zip": zip_of({f"{TIME}.py": ""})})})
+    for limits in (Limits(inner_members=25), Limits(inner_bytes=3000)):
+        found = find(given / "all.zip", into=into, limits=limits)
+        assert owners(found) == [("ben", TIME)]
+        refusals = [why for why in refused(found).values() if "taken" in why]
+        assert len(refusals) > 5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="paths longer than Windows has them")
+def test_folders_that_are_too_deep_are_listed(write):
+    given = write({f"anna/{TIME}.py": "", f"ben/.git/{'d/' * 300}x": ""})
+    deep = given / "ben"
+    for _ in range(300):
+        deep = deep / "d"
+    deep.mkdir(parents=True)
+    (deep / "time_on_the_gpu.py").touch()
+    found = find(given)
     assert owners(found) == [("anna", TIME)]
-    assert "together" in refused(found)[f"ben.zip/{TIME}.py"]
+    assert sorted(refused(found).values()) == [
+        "a repository of Git (1 files), no submission.",
+        "it lies 41 folders deep, and 40 are looked into.",
+    ]
+
+
+def test_a_file_made_to_keep_a_search_busy_is_searched_at_once(write):
+    """A line of spaces costs a careless regular expression the square of its length."""
+    given = write({"anna.py": f"# # x{' ' * 900_000}y", "ben.toml": f"a{' ' * 900_000}b", f"zoe/{TIME}.py": ""})
+    began_s = time.process_time()
+    assert owners(find(given)) == [("zoe", TIME)]
+    assert time.process_time() - began_s < 20  # it would be hours
 
 
 # What isn't a submission
