@@ -362,6 +362,7 @@ def run_autograder(prefix: Path, **environment: str) -> dict:
     return results
 
 
+@pytest.mark.slow
 def test_gradescope_grades_a_quiz_that_was_handed_in(gradescope):
     right = read_answers("synchronize")
     answers = "".join(f'{question} = "{answer.right}"\n' for question, answer in right.items())
