@@ -30,7 +30,11 @@ Reads traces that torch.profiler wrote (.json or .json.gz, of any version, also 
 waited for, what shows it, what a fix could save at most, and what to try. Where a trace can't tell, it says why.
 Several traces are taken for the ranks of one run.
 """,
-        epilog="exit codes: 0 every trace was read, 2 one of them can't be, or wrong usage",
+        epilog="""\
+exit codes: 0 every trace was read, 2 one of them can't be, or wrong usage
+
+--show opens the course on top of which the timeline lies: Escape leaves the timeline, Ctrl+Q the course.
+""",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("traces", metavar="TRACE", nargs="*", help="e.g. trace.json.gz")

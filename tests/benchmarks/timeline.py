@@ -3,8 +3,8 @@
     python tests/benchmarks/timeline.py [SPANS [RUNS]]
 
 The same app shows both, one after the other. A redraw of the timeline is what a key costs (zoom, scroll, the cursor):
-all of its lines, drawn anew. Of the Sparkline it is a change of its data; it has no axis, no lanes and no words. "two runs"
-is the timeline with another run of as many spans laid over it.
+all of its lines, drawn anew. Of the Sparkline it is a change of its data; it has no axis, no lanes and no words. "two
+runs" is the timeline with another run of as many spans laid over it.
 """
 
 from __future__ import annotations

@@ -314,3 +314,68 @@ def test_what_is_above_hides_what_is_below_and_nothing_else(found: list[tuple[fl
     assert [span for span in both if span.kind == "wait"] == above
     hidden_s = sum(min(span.end_s, 3.5) - min(span.begin_s, 3.5) for span in above)
     assert math.isclose(sum(span.duration_s for span in both if span.kind != "wait"), 3.5 - hidden_s, abs_tol=1e-9)
+
+
+class Counted(list[Span]):
+    """Spans that are counted when they are looked at."""
+
+    looks = 0
+
+    def __getitem__(self, number: Any) -> Any:
+        self.looks += 1
+        return super().__getitem__(number)
+
+
+def test_what_is_wide_enough_to_be_seen_is_found_without_looking_at_all_of_it() -> None:
+    spans = Counted(Span(n, n + 0.5, "kernel", "short") for n in range(10_000))
+    spans[5_000] = Span(5_000, 5_900, "kernel", "long")
+    del spans[5_001:5_901]
+    lane = Lane(spans)
+    assert lane.begins
+    spans.looks = 0
+    assert "long" in {span.name for span in lane.wide(0, 100, 100)}
+    assert spans.looks <= 3 * 101
+
+
+@given(st.lists(st.tuples(MOMENTS, st.floats(0.001, 1)), max_size=20), st.integers(1, 40))
+def test_whatever_is_a_column_wide_is_found(found: list[tuple[float, float]], count: int) -> None:
+    spans = disjoint(Span(begin_s, begin_s + duration_s, "wait", "w") for begin_s, duration_s in found)
+    column_s = 3.5 / count
+    wide = list(Lane(spans).wide(0.0, column_s, count))
+    assert_in_order(wide, 4.0)
+    assert all(span in wide for span in spans if span.duration_s > column_s * (1 + 1e-9))
+
+
+# Regions
+
+
+def test_a_region_of_the_program_has_its_begin_and_its_end_and_one_inside_another_too() -> None:
+    events = [
+        event("label", 1, phase="entered", name="step"),
+        event("label", 2, phase="entered", name="forward"),
+        event("label", 5, phase="left", name="forward", lasted_s=3 * MS),
+        event("label", 9, phase="left", name="step", lasted_s=8 * MS),
+        event("label", 10, phase="entered", name="never left"),
+    ]
+    marks = [(mark.name, round(mark.at_s / MS), round(mark.until_s / MS)) for mark in view(events).marks]
+    assert marks == [("step", 1, 9), ("forward", 2, 5), ("never left", 10, 0)]
+
+
+def test_a_region_named_forward_is_the_forward_phase_and_others_are_none() -> None:
+    forward = event("label", 5, phase="left", name="Forward", lasted_s=4 * MS)
+    assert lane(view([launch(1.5, 1.5, 2), launch(4, 4, 5), forward])) == [("code", 0.0, 1.0), ("forward", 1.0, 5.0)]
+    other = {**forward, "name": "my region"}
+    assert "forward" not in {kind for kind, *_ in lane(view([launch(1.5, 1.5, 2), launch(4, 4, 5), other]))}
+
+
+def test_calls_of_modules_are_the_forward_phase() -> None:
+    events = [launch(1.5, 1.5, 2), launch(2, 2, 3), event("host_phase", 2.5, kind="forward", lasted_s=1.5 * MS)]
+    assert [kind for kind, *_ in lane(view(events))] == ["code", "forward"]
+
+
+def test_steps_are_told_by_the_profiler_or_else_by_the_optimizer() -> None:
+    optimizer = [event("host_phase", 10 * n, kind="optimizer", lasted_s=MS) for n in range(1, 5)]
+    assert [round(begin / MS) for begin, _ in view(optimizer).steps] == [10, 20, 30]
+    profiler = [event("profiler_step", 10 * n + 3) for n in range(1, 5)]
+    assert [round(begin / MS) for begin, _ in view([*optimizer, *profiler]).steps] == [13, 23, 33]
+    assert view(optimizer[:2]).steps == ()

@@ -157,6 +157,15 @@ def test_of_very_many_events_the_first_are_passed_on_and_the_last_says_so() -> N
     assert first_events(events[:MAX_EVENTS]) == events[:MAX_EVENTS]
 
 
+def test_what_the_lab_says_of_a_run_as_a_whole_is_passed_on_however_much_it_did() -> None:
+    events: list[dict[str, object]] = [{"n": n, "at_s": 0.0, "what": "launch"} for n in range(MAX_EVENTS + 5)]
+    summaries: list[dict[str, object]] = [
+        {"n": 0, "at_s": 0.0, "what": what} for what in ("alive_at_peak", "key_averages")
+    ]
+    passed_on = first_events([*events, *summaries, *summaries])
+    assert [event["what"] for event in passed_on[MAX_EVENTS:]] == ["cut_off", "alive_at_peak", "key_averages"]
+
+
 async def test_a_file_that_cannot_be_read_is_told(grader: Grader, tmp_path: Path) -> None:
     result = await grader.run(tmp_path / "nothing.py", Output())
     assert result.status == "crashed"

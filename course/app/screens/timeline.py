@@ -209,7 +209,10 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
 
     def _explain_where_there_is_room(self) -> None:
         room = ROOM_ROWS if self._before is None else ROOM_ROWS_FOR_TWO
-        self.query_one(Timeline).explained = self.app.size.height >= room
+        timeline = self.query_one(Timeline)
+        timeline.explained = self.app.size.height >= room
+        timeline.brief = self.app.size.height < ROOM_ROWS
+        self.set_class(self._before is not None, "-two")
 
     # Words
 

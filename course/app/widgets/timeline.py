@@ -75,6 +75,8 @@ class Timeline(Widget, can_focus=True):
     """Another run to show above it, on the same scale."""
     explained: reactive[bool] = reactive(True, layout=True)
     """Whether the signs are explained below."""
+    brief: reactive[bool] = reactive(False, layout=True)
+    """Whether the memory of two runs is left out, where there is little room."""
     window: reactive[tuple[float, float]] = reactive((0.0, 1.0))
     """The part of the run that is seen, in seconds from its begin."""
     cursor_s: reactive[float] = reactive(0.0)
@@ -105,6 +107,9 @@ class Timeline(Widget, can_focus=True):
         self._changed()
 
     def watch_explained(self) -> None:
+        self._lines = None
+
+    def watch_brief(self) -> None:
         self._lines = None
 
     def watch_window(self) -> None:
@@ -151,7 +156,7 @@ class Timeline(Widget, can_focus=True):
         if self.run is None:
             return 4
         explains = len(legend(self.run, self.before, width)) if self.explained else 0
-        return height(self.run, self.before) + explains
+        return height(self.run, self.before, self.brief) + explains
 
     def look_at(self, begin_s: float, end_s: float) -> None:
         """Show this part of the run, as far as there is one."""
@@ -284,7 +289,7 @@ class Timeline(Widget, can_focus=True):
             return []
         kinds = {name: self.get_component_rich_style(f"timeline--{name}") for name in STYLES}
         cursor = math.floor((self.cursor_s - self.window[0]) / self.column_s)
-        drawn = list(lines(run, self.before, self.window, self.chart_width, cursor, kinds))
+        drawn = list(lines(run, self.before, self.window, self.chart_width, cursor, kinds, self.brief))
         for name, signs in legend(run, self.before, self.size.width) if self.explained else ():
             cells = [(char, style) for text, style in signs for char in f"{text}  "]
             drawn.append(strip(name, cells, kinds, -1))

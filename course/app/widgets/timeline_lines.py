@@ -41,12 +41,12 @@ def streams(run: RunView) -> dict[str, int]:
     return {f"G{stream}"[: GUTTER - 1] if stream > 9 else f"GPU {stream}": stream for stream in sorted(busiest)}
 
 
-def height(run: RunView, before: RunView | None) -> int:
-    """How many lines there are, without the legend."""
+def height(run: RunView, before: RunView | None, brief: bool = False) -> int:
+    """How many lines there are, without the legend; `brief` leaves out the memory of two runs."""
     if before is None:
         lanes = len(streams(run))
         return 4 + (2 * lanes + 1 if lanes else 0) + bool(run.memory)
-    return 1 + sum(1 + (3 if each.streams else 0) + bool(each.memory) for each in (before, run))
+    return 1 + sum(1 + (3 if each.streams else 0) + (bool(each.memory) and not brief) for each in (before, run))
 
 
 def legend(run: RunView, before: RunView | None, width: int) -> Legend:
@@ -72,13 +72,14 @@ def lines(
     width: int,
     cursor: int,
     kinds: Mapping[str, Style],
+    brief: bool = False,
 ) -> Iterator[Strip]:
     """Everything but the legend."""
     begin_s, end_s = window
     column_s = (end_s - begin_s) / width
     yield strip("", axis(width, begin_s, end_s, cursor), kinds, cursor)
     if before is not None:
-        most_bytes = max(each.peak.size_bytes if each.peak else 0 for each in (before, run))
+        most_bytes = 0 if brief else max(each.peak.size_bytes if each.peak else 0 for each in (before, run))
         for name, each in (("Before", before), ("After", run)):
             yield from _laid_over(name, each, window, width, cursor, kinds, most_bytes)
         return
@@ -115,5 +116,5 @@ def _laid_over(
         for label, cells in (("GPU", upper), ("", lower)):
             yield strip(label, [*cells[:ends], *[(" ", "axis")] * (width - ends)], kinds, cursor)
         yield strip("idle", gap_row(run, width, begin_s, column_s), kinds, cursor)
-    if run.memory:
+    if run.memory and most_bytes:
         yield strip("Mem", memory_row(run, width, begin_s, end_s, most_bytes), kinds, cursor)
