@@ -488,17 +488,6 @@ async def test_everything_that_is_typed_is_saved_not_only_the_first_time(app: Co
             await until(pilot, lambda typed=typed: typed in own.path(EXERCISE).read_text("utf-8"))
 
 
-async def test_typing_without_a_pause_is_saved_all_the_same(
-    app: CourseApp, own: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("course.app.widgets.editor.AUTOSAVE_S", 60.0)
-    monkeypatch.setattr("course.app.widgets.editor.AUTOSAVE_AT_LEAST_EVERY_S", 0.0)
-    async with app.run_test(size=SMALL) as pilot:
-        await go_to(pilot, app, EXERCISE)
-        await press(pilot, "f3", "x", "y")
-        await until(pilot, lambda: "xyreturn" in own.path(EXERCISE).read_text("utf-8"))
-
-
 async def test_leaving_with_text_that_cannot_be_saved_asks_first_and_keeps_a_copy(
     app: CourseApp, own: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
