@@ -7,7 +7,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +19,20 @@ else:
 
 from course import folders
 
+MOST_LOCKED_S = 0.5
+"""How long a save waits for another window's save."""
+
 
 class WorkspaceError(Exception):
     """A file of the workspace can't be read or written; the message names it and the fix."""
+
+
+class ChangedElsewhere(WorkspaceError):
+    """The file has a text that another program saved since it was last read here."""
+
+    def __init__(self, path: Path, theirs: bytes) -> None:
+        super().__init__(f"{path} was changed by another program too.")
+        self.theirs = theirs
 
 
 @dataclass(frozen=True)
@@ -60,21 +72,44 @@ class Workspace:
             write_atomically(path, self.starter(exercise))
         return _read(path)
 
-    def save(self, exercise: str, text: str, known: str | None = None) -> Path | None:
+    def save(self, exercise: str, text: str, known: str | bytes | None = None) -> None:
         """Save the learner's text.
 
         `known` is the text that the file had when it was last read or saved here. When another program has changed
-        the file since, that other version is backed up first and the backup's path returned.
+        the file since, nothing is written and ChangedElsewhere says what the file has now.
         """
         path = self.path(exercise)
-        on_disk = _read_or_none(path)
-        if on_disk == text:
-            return None
-        backup = None
-        if known is not None and on_disk is not None and on_disk != known:
-            backup = self._back_up(exercise, on_disk)
-        write_atomically(path, text)
-        return backup
+        with self._alone():
+            on_disk = _bytes_or_none(path)
+            if on_disk == text.encode():
+                return
+            expected = known.encode() if isinstance(known, str) else known
+            if expected is not None and on_disk is not None and on_disk != expected:
+                raise ChangedElsewhere(path, on_disk)
+            write_atomically(path, text)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep the course's other windows from saving between a look at a file and its writing."""
+        try:
+            import fcntl
+
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / ".lock").open("w")
+        except (ImportError, OSError):  # then the write itself says what is wrong
+            yield
+            return
+        with lock:
+            deadline_s = time.monotonic() + MOST_LOCKED_S
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    if time.monotonic() < deadline_s:
+                        time.sleep(0.005)
+                        continue
+                break  # a window that was stopped in the middle doesn't hold up the others
+            yield
 
     def reset(self, exercise: str) -> Path | None:
         """Start the exercise again; the learner's text goes to a numbered backup, whose path is returned."""
@@ -83,7 +118,7 @@ class Workspace:
         try:
             on_disk = path.read_bytes() if path.exists() else None  # which needn't be text any more
             if on_disk is not None and on_disk != starter.encode():
-                backup = self._back_up(exercise, on_disk)
+                backup = self.back_up(exercise, on_disk)
         except OSError as error:
             raise WorkspaceError(f"{path} can't be backed up, so it stays as it is: {error.strerror}.") from error
         write_atomically(path, starter)
@@ -94,14 +129,15 @@ class Workspace:
         folder, name = self._backups(step)
         if any(path.read_bytes() == text.encode() for path in folder.glob(f"{name}.*{suffix}")):
             return None
-        return self._back_up(step, text, suffix)
+        return self.back_up(step, text, suffix)
 
     def _backups(self, step: str) -> tuple[Path, str]:
         """The folder for the backups of a file, and what their names begin with."""
         lesson, _, name = step.partition("/")
         return self.folder / lesson / "backups", name
 
-    def _back_up(self, step: str, text: str | bytes, suffix: str = ".py") -> Path:
+    def back_up(self, step: str, text: str | bytes, suffix: str = ".py") -> Path:
+        """Keep a text under the next free number; returns where."""
         folder, name = self._backups(step)
         folder.mkdir(parents=True, exist_ok=True)
         number = 1
@@ -114,6 +150,30 @@ class Workspace:
                 number += 1
             else:
                 return path
+
+    # What can't go into its file, because another program changed that too
+
+    def keep_draft(self, exercise: str, text: str) -> None:
+        """Keep a text beside its file until it is decided which version stays."""
+        write_atomically(self._draft_path(exercise, os.getpid()), text)
+
+    def drop_draft(self, exercise: str) -> None:
+        """It is decided, or the file has the text now."""
+        for path in self._drafts(exercise):
+            path.unlink(missing_ok=True)
+
+    def draft(self, exercise: str) -> str | None:
+        """A text that is not in its file yet: of this process, or of one that has ended since."""
+        texts = (_read_or_none(path) for path in self._drafts(exercise))
+        return next((text for text in texts if text is not None), None)
+
+    def _draft_path(self, exercise: str, process: int | str) -> Path:
+        folder, name = self._backups(exercise)
+        return folder / f"{name}.unsaved-{process}.py"
+
+    def _drafts(self, exercise: str) -> list[Path]:
+        pattern = self._draft_path(exercise, "*")
+        return [path for path in sorted(pattern.parent.glob(pattern.name)) if not _is_of_another(path)]
 
     def answers_path(self, lesson: str) -> Path:
         """Where the answers to the lesson's quiz lie."""
@@ -135,6 +195,20 @@ class Workspace:
         lines = [f"{json.dumps(question)} = {json.dumps(choice)}\n" for question, choice in answers.items()]
         write_atomically(path, "[answers]\n" + "".join(lines))
         return path
+
+
+def _is_of_another(draft: Path) -> bool:
+    """Whether a process that still runs keeps this draft."""
+    process = draft.stem.rpartition("-")[2]
+    if process == str(os.getpid()):
+        return False
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def at_home() -> Workspace:
@@ -179,6 +253,15 @@ def _read(path: Path) -> str:
         raise WorkspaceError(
             f"{path} isn't UTF-8 text (byte {error.start}). Save it as UTF-8 in your editor."
         ) from error
+    except OSError as error:
+        raise WorkspaceError(f"{path} can't be read: {error.strerror}.") from error
+
+
+def _bytes_or_none(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
     except OSError as error:
         raise WorkspaceError(f"{path} can't be read: {error.strerror}.") from error
 

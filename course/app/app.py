@@ -26,6 +26,7 @@ from course.app.finding import Finding
 from course.app.screens.base import CourseScreen
 from course.app.shows_runs import ShowsRuns
 from course.app.themes import DARK, LIGHT, WITHOUT_COLOUR
+from course.app.turns import Turns
 from course.app.type_ahead import taken
 from course.progress import Progress
 from course.report import gpu_in_words
@@ -33,6 +34,7 @@ from course.workspace import Workspace, WorkspaceError, write_atomically
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.document._history import EditHistory
     from textual.theme import Theme
 
     from course.app.grading import Grader
@@ -84,8 +86,10 @@ class CourseApp(ShowsRuns, Attention, Finding):
         self.catalog = catalog
         self.workspace = workspace
         self.progress = progress
-        self.job: str | None = None
-        """What runs now, or None."""
+        self.turns = Turns(self._turn_changed)
+        """What runs now, and what waits for it."""
+        self.histories: dict[str, tuple[str, EditHistory]] = {}
+        """What was typed in exercises that aren't shown, and how it came about, so that undo works there again."""
         self._make_grader = make_grader
         self._grader: Grader | None = None
         self._told_problems: set[str] = set()
@@ -319,12 +323,13 @@ class CourseApp(ShowsRuns, Attention, Finding):
 
     # Running
 
-    def may_begin(self) -> bool:
-        """Whether nothing runs; if something does, say so."""
-        if self.job is None:
-            return True
-        self.notify(f"{self.job} still goes on. F8 stops it.", severity="warning", timeout=4, markup=False)
-        return False
+    @property
+    def job(self) -> str | None:
+        """What runs now, or None."""
+        return self.turns.running
+
+    def _turn_changed(self) -> None:
+        self.screen.refresh_bindings()
 
     def job_waits_for(self) -> str | None:
         """What is done before a job can begin: only the first one has to wait for PyTorch."""
@@ -332,7 +337,7 @@ class CourseApp(ShowsRuns, Attention, Finding):
 
     async def run_file(self, path: Path, on_output: Callable[[str], None]) -> Any:
         """Run a file with the GPU; the result says how it ended, also when it couldn't begin."""
-        result = await self._do("The program", lambda grader: grader.run(path, on_output))
+        result = await self._do(lambda grader: grader.run(path, on_output))
         self.keep_run("run", path, result.gpu, result.events)
         return result
 
@@ -348,7 +353,7 @@ class CourseApp(ShowsRuns, Attention, Finding):
     async def check_file(self, exercise: str, path: Path) -> tuple[Any, Content]:
         """The verdict on a file, recorded; or None, and why there is none."""
         seen: list[Any] = []
-        verdict = await self._do("The check", lambda grader: grader.check(exercise, path, on_events=seen.extend))
+        verdict = await self._do(lambda grader: grader.check(exercise, path, on_events=seen.extend))
         if isinstance(verdict, FailedRun):
             style = "$text-warning" if verdict.status == "cancelled" else "$text-error"
             return None, Content.styled(verdict.message, style)
@@ -358,9 +363,7 @@ class CourseApp(ShowsRuns, Attention, Finding):
         self.keep_run("check", path, verdict.gpu, seen)
         return verdict, Content("")
 
-    async def _do(self, label: str, request: Callable[[Grader], Any]) -> Any:
-        self.job = label
-        self.screen.refresh_bindings()
+    async def _do(self, request: Callable[[Grader], Any]) -> Any:
         try:
             if self._grader_started is not None:
                 await self._grader_started.wait()
@@ -373,13 +376,10 @@ class CourseApp(ShowsRuns, Attention, Finding):
             if not cancelled and (self._grader is None or self._grader.gpu is None):
                 self.gpu_in_words = "GPU not available"
             return FailedRun("■ Stopped." if cancelled else str(error), "cancelled" if cancelled else "crashed")
-        finally:
-            self.job = None
-            self.screen.refresh_bindings()
 
     def stop_job(self) -> None:
-        """Stop what runs; its result then says that it was stopped."""
-        if self.job is not None and self._grader is not None:
+        """Let what waits not begin; if nothing does, stop what runs, whose result then says so."""
+        if not self.turns.cancel_waiting() and self.job is not None and self._grader is not None:
             self.run_worker(self._grader.cancel(), group="cancel", exit_on_error=False)
 
     # Commands, keys, copying

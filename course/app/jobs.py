@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from textual.content import Content
@@ -21,10 +21,22 @@ STATUS_WORDS = {
 }
 
 
-def error_line(text: str, file: str) -> int | None:
-    """The line of `file` that a traceback or a message names last, counted from 1."""
-    lines = re.findall(rf'{re.escape(file)}"?, line (\d+)', text)
-    return int(lines[-1]) if lines else None
+def errors_at_lines(texts: Iterable[str], file: str) -> dict[int, str]:
+    """What went wrong in `file`, by the row where it did: the line that a traceback or a message names last.
+
+    What a program printed counts as one text; only its last traceback is told.
+    """
+    wrong: dict[int, str] = {}
+    for text in texts:
+        named = list(re.finditer(rf'{re.escape(file)}"?, line (\d+).*\n?', text))
+        if not named:
+            continue
+        # Below the frames of a traceback stands the error; a message of the grader begins with it.
+        below = (line for line in text[named[-1].end() :].splitlines() if line[:1].strip())
+        is_traceback = "Traceback (most" in text or text[named[-1].start() - 1 :][:1] in '"/\\'
+        message = next(below, "It went wrong here.") if is_traceback else text.splitlines()[0]
+        wrong.setdefault(int(named[-1].group(1)) - 1, message)
+    return wrong
 
 
 def ended_well(result: RunResult) -> bool:

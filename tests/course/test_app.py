@@ -678,17 +678,6 @@ async def test_a_run_can_be_stopped(app: CourseApp, fake: FakeGrader, key: str) 
         assert app.job is None
 
 
-async def test_a_second_run_is_told_that_the_first_goes_on(app: CourseApp, fake: FakeGrader) -> None:
-    fake.holds = True
-    async with app.run_test(size=SMALL) as pilot:
-        await go_to(pilot, app, EXERCISE)
-        await press(pilot, "f5")
-        await until(pilot, lambda: fake.asked)
-        await press(pilot, "f5", "f6")
-        assert len(fake.asked) == 1
-        assert any("still goes on" in notice.message for notice in app._notifications)
-
-
 async def test_ctrl_l_goes_to_the_line_where_the_program_went_wrong(app: CourseApp, fake: FakeGrader) -> None:
     fake.prints = 'Traceback:\n  File "/x/warm_up_and_repeat.py", line 4, in time_step\n  File "/y/torch.py", line 9\n'
     fake.exit_code = 1

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from course import workspace
-from course.workspace import Workspace, WorkspaceError
+from course.workspace import ChangedElsewhere, Workspace, WorkspaceError
 from tests.course.conftest import EXERCISE, STARTER
 
 
@@ -70,13 +73,69 @@ def test_reset_of_an_untouched_file_makes_no_backup(own: Workspace) -> None:
     assert own.reset(EXERCISE) is None
 
 
-def test_a_version_saved_by_another_program_is_kept_when_ours_replaces_it(own: Workspace) -> None:
+def test_a_version_saved_by_another_program_is_not_written_over(own: Workspace) -> None:
     known = own.open(EXERCISE)
     own.path(EXERCISE).write_text("from another editor", "utf-8")
-    backup = own.save(EXERCISE, "typed here", known)
-    assert backup is not None
-    assert backup.read_text("utf-8") == "from another editor"
+    with pytest.raises(ChangedElsewhere) as changed:
+        own.save(EXERCISE, "typed here", known)
+    assert changed.value.theirs == b"from another editor"
+    assert own.open(EXERCISE) == "from another editor"
+    own.save(EXERCISE, "typed here", changed.value.theirs)
     assert own.open(EXERCISE) == "typed here"
+
+
+def test_a_version_of_another_program_that_is_no_text_is_not_written_over_either(own: Workspace) -> None:
+    known = own.open(EXERCISE)
+    own.path(EXERCISE).write_bytes(b"\xff")
+    with pytest.raises(ChangedElsewhere):
+        own.save(EXERCISE, "typed here", known)
+
+
+def test_a_file_that_was_deleted_is_written_again(own: Workspace) -> None:
+    known = own.open(EXERCISE)
+    own.path(EXERCISE).unlink()
+    own.save(EXERCISE, known, known)
+    assert own.open(EXERCISE) == known
+
+
+def test_of_two_that_save_at_the_same_time_the_second_is_told(own: Workspace) -> None:
+    known = own.open(EXERCISE)
+    told: list[str] = []
+
+    def save(text: str) -> None:
+        try:
+            own.save(EXERCISE, text, known)
+        except ChangedElsewhere as changed:
+            told.append(changed.theirs.decode())
+
+    for _ in range(20):
+        known = own.open(EXERCISE)
+        told.clear()
+        threads = [threading.Thread(target=save, args=(f"{known}{number}",)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert told == [own.open(EXERCISE)] * 3
+
+
+def test_a_window_that_was_stopped_while_it_saved_holds_up_no_other(own: Workspace) -> None:
+    with own._alone():
+        own.save(EXERCISE, "typed here")
+    assert own.open(EXERCISE) == "typed here"
+
+
+def test_a_draft_is_found_again_by_its_process_and_by_others_once_that_has_ended(own: Workspace) -> None:
+    own.keep_draft(EXERCISE, "mine")
+    assert own.draft(EXERCISE) == "mine"
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    draft = own._draft_path(EXERCISE, os.getpid())
+    draft.rename(own._draft_path(EXERCISE, other.pid))
+    assert own.draft(EXERCISE) is None
+    other.communicate(b"\n")
+    assert own.draft(EXERCISE) == "mine"
+    own.drop_draft(EXERCISE)
+    assert own.draft(EXERCISE) is None
 
 
 def test_a_file_that_is_not_text_is_reported_with_its_path(own: Workspace) -> None:

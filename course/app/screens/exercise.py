@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import work
@@ -12,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from course.app.grading import explanations, verdict_json
-from course.app.jobs import check_summary, ended_well, error_line, points_in_words, run_summary, verdict_blocks
+from course.app.jobs import check_summary, ended_well, errors_at_lines, points_in_words, run_summary, verdict_blocks
 from course.app.prose import Block, Text, heading, parse
 from course.app.screens.base import SIDEWAYS, SOLUTION, TIMELINE
 from course.app.screens.code import CodeScreen
@@ -51,23 +52,25 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         Binding("question_mark", "app.help", "Help", id="help.letter", show=False),
         Binding("f5,ctrl+r", "run", "Run", id="run", priority=True, show=False, tooltip="Run your file"),
         Binding(
-            "f6,ctrl+g",
-            "check",
-            "Check",
-            id="check",
-            priority=True,
-            show=False,
-            tooltip="Let the grader check your file",
+            "f6", "check", "Check", id="check", priority=True, show=False, tooltip="Let the grader check your file"
         ),
         Binding("f7,ctrl+t", "hint", "Hint", id="hint", priority=True, show=False, tooltip="Show the next hint"),
         Binding(
-            "f8,ctrl+c",
+            "f8",
             "stop",
             "Stop",
             id="stop",
-            key_display="F8",
             priority=True,
-            tooltip="Stop the program that runs",
+            tooltip="Stop the program that runs; if a run or check waits for that, cancel what waits",
+        ),
+        Binding(
+            "ctrl+c",
+            "interrupt",
+            "Stop",
+            id="stop.ctrl",
+            priority=True,
+            show=False,
+            tooltip="Copy what is selected; if nothing is, stop the program that runs",
         ),
         Binding("ctrl+n", "next_step", "Next", id="step.next", priority=True, tooltip="Go to the next step"),
         Binding("escape", "back_out", "Back", id="back", tooltip="Leave the editor; then go to the course map"),
@@ -155,6 +158,7 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
 
     def show(self, step: Step) -> None:
         self.leave()
+        self.workers.cancel_group(self, "job")
         super().show(step)
         caret = self.course.progress.caret(step.id)
         self.load(caret)
@@ -195,8 +199,10 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
 
     def _show_verdict(self, verdict: Mapping[str, Any]) -> None:
         self._explanations, self._next_explanation = explanations(verdict), 0
-        messages = (check["message"] or "" for check in verdict["checks"] if not check["passed"])
-        self._error_line = error_line(next(messages, ""), self.file_name)
+        messages = [check["message"] or "" for check in verdict["checks"] if not check["passed"]]
+        wrong = errors_at_lines(messages, self.file_name)
+        self._error_line = next(iter(wrong)) + 1 if wrong else None
+        self.mark(wrong)
         self.query_one(VerdictView).show(verdict_blocks(verdict, "Ctrl+N goes on to the next step."))
         why = Content.styled("Ctrl+O explains  ·  ", "$text-accent") if self._explanations else Content("")
         self.job_panel.tell(why + check_summary(verdict))
@@ -208,6 +214,8 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "stop":
             return self.course.job is not None
+        if action == "interrupt":
+            return self.course.job is not None and not self.has_selection
         if action == "explain":
             return bool(self._explanations or self.step.why) and self.course.job is None
         if action == "sideways":
@@ -231,6 +239,9 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         else:
             self.job_panel.output.focus()
 
+    def show_code(self) -> None:
+        self.action_pane("code")
+
     def action_back_out(self) -> None:
         narrow = not self.has_class("-wide")
         if self.editor.has_focus:
@@ -242,9 +253,9 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
             self.course.go_home()
 
     def action_save(self) -> None:
-        self.save()
-        if self.is_saved:
-            self.notify(f"Saved in {self.course.workspace.path(self.step.id)}", timeout=3, markup=False)
+        if self.agree(then=lambda: None):
+            path = str(self.course.workspace.path(self.step.id))
+            self.say(f"Saved in {path.replace(str(Path.home()), '~', 1)}")
 
     def action_hint(self) -> None:
         shown, total = self.course.progress.hints_shown(self.step.id), len(self.step.hints)
@@ -267,16 +278,18 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         self.app.push_screen(ConfirmScreen(question, "Reset"), answered)
 
     def _reset(self) -> None:
-        self.save()
+        workspace, step = self.course.workspace, self.step.id
         try:
-            backup = self.course.workspace.reset(self.step.id)
+            if not self.agree(then=self._reset):
+                return
+            backup = workspace.reset(step)
         except WorkspaceError as error:
             self.notify(str(error), severity="error", timeout=10, markup=False)
             return
-        self.load(None)
+        self.reload()
         self.action_pane("code")
         if backup:
-            self.notify(f"Your code is kept as {backup}", timeout=8, markup=False)
+            self.say(f"Ctrl+Z undoes the reset; your code is also {backup.parent.name}/{backup.name}")
 
     def action_explain(self) -> None:
         """Open the card that explains what the check found, with several one after the other; else why this matters."""
@@ -298,7 +311,7 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
 
     def action_error_line(self) -> None:
         if self._error_line is not None:
-            self.action_pane("code")
+            self.show_code()
             self.editor.move_cursor((self._error_line - 1, 0), center=True)
 
     def action_copy_output(self) -> None:
@@ -309,53 +322,55 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
     def action_stop(self) -> None:
         self.course.stop_job()
 
+    def action_interrupt(self) -> None:
+        self.course.stop_job()
+
     def action_run(self) -> None:
-        if self._may_begin():
+        if not self.editor.read_only:
             self._run()
 
     def action_check(self) -> None:
-        if self._may_begin():
+        if not self.editor.read_only:
             self._check()
-
-    def _may_begin(self) -> bool:
-        return not self.editor.read_only and self.course.may_begin() and self.agree()
 
     def _begin(self, label: str) -> None:
         self._error_line = None
+        self.mark({})
         self.job_panel.remove_class("-verdict")
-        self.job_panel.begin(label, self.course.job_waits_for)
+        self.job_panel.begin(label, self.course.job_waits_for, lambda: self.course.turns.waiting)
         if not self.has_class("-wide"):
             self.action_pane("output")
 
     @work(group="job", exit_on_error=False)
     async def _run(self) -> None:
         step, panel = self.step, self.job_panel
-        self._begin("Running")
-        result = await self.course.run_file(self.course.workspace.path(step.id), panel.feed)
-        if self._still_on(step):
+        async with self.course.turns.turn("the run") as mine:
+            # What runs is what the editor shows when its turn comes.
+            if not mine or not self.agree(then=self.action_run):
+                return
+            self._begin("Running")
+            result = await self.course.run_file(self.course.workspace.path(step.id), panel.feed)
             panel.end()
-            self._error_line = error_line(panel.output.text, self.file_name)
+            wrong = errors_at_lines([panel.output.text], self.file_name)
+            self._error_line = max(wrong) + 1 if wrong else None
+            self.mark(wrong)
             panel.tell(run_summary(result, panel.printed, self._error_line))
             if not ended_well(result):
                 panel.output.scroll_end(animate=False)  # what went wrong is said last
-            self.refresh_bindings()
 
     @work(group="job", exit_on_error=False)
     async def _check(self) -> None:
         step, panel = self.step, self.job_panel
-        self._begin("Checking")
-        verdict, problem = await self.course.check_file(step.id, self.course.workspace.path(step.id))
-        if not self._still_on(step):
-            return
-        if verdict is None:
-            panel.end(problem)
-            return
-        plain = verdict_json(verdict)
-        panel.end()
-        self._show_verdict(plain)
-        self._show_task()
-        if not self.has_class("-wide"):
-            self.action_pane("output")
-
-    def _still_on(self, step: Step) -> bool:
-        return self.is_attached and self.step is step
+        async with self.course.turns.turn("the check") as mine:
+            if not mine or not self.agree(then=self.action_check):
+                return
+            self._begin("Checking")
+            verdict, problem = await self.course.check_file(step.id, self.course.workspace.path(step.id))
+            if verdict is None:
+                panel.end(problem)
+                return
+            panel.end()
+            self._show_verdict(verdict_json(verdict))
+            self._show_task()
+            if not self.has_class("-wide"):
+                self.action_pane("output")

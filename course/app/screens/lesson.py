@@ -24,6 +24,7 @@ from course.progress import REVEALED
 if TYPE_CHECKING:
     from course.catalog import Step
 
+WAITING = "Waiting for the program before to end"
 MAX_OUTPUT_ROWS = 14
 PREDICT = "Predict:"
 
@@ -58,7 +59,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
             id="stop",
             key_display="F8",
             priority=True,
-            tooltip="Stop the program that runs",
+            tooltip="Stop the program that runs; if another run waits for that, cancel what waits",
         ),
         Binding("right,n,ctrl+n", "next_step", "Next", id="step.next", show=False, tooltip="Go to the next step"),
         Binding("enter", "reveal_or_next", "Read on", id="step.read", show=False, tooltip="Read on, then go on"),
@@ -209,7 +210,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
             self.course.copy(self._code + "\n")
 
     def action_run(self) -> None:
-        if self._code is None or not self.course.may_begin():
+        if self._code is None:
             return
         panel = self.query_one(PredictionPanel)
         if self._asks and self.step.prediction is not None and not panel.is_asking:
@@ -239,8 +240,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
             came_true = None if prediction.right is None else event.choice == prediction.right
             self.course.progress.predict(self.step.id, event.choice, came_true)
             self._stop_asking()
-            if self.course.may_begin():
-                self._run(self._code)
+            self._run(self._code)
 
     def action_to_map(self) -> None:
         if self.query_one(PredictionPanel).is_asking:
@@ -255,16 +255,24 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         self._stop_quietly()
 
     def _stop_quietly(self) -> None:
-        if self.course.job is not None:
-            self.course.stop_job()
+        self.course.turns.cancel_waiting()
+        self.course.stop_job()
 
     @work(group="job", exit_on_error=False)
     async def _run(self, code: str) -> None:
         step, panel = self.step, self.query_one(JobPanel)
         panel.display = True
-        panel.begin("Running", self.course.job_waits_for)
-        self.call_after_refresh(panel.scroll_visible, animate=False)
-        result = await self.course.run_card(step, code, panel.feed)
+        turns = self.course.turns
+        if turns.running and not panel.is_running:
+            panel.begin(WAITING)
+        async with turns.turn("this run") as mine:
+            if not mine:
+                if panel.label == WAITING and turns.waiting is None:
+                    panel.end(Content.styled("■ Not run.", "$text-warning"))
+                return
+            panel.begin("Running", self.course.job_waits_for, lambda: turns.waiting)
+            self.call_after_refresh(panel.scroll_visible, animate=False)
+            result = await self.course.run_card(step, code, panel.feed)
         if step is not self.step or not self.is_attached:
             return
         panel.end(run_summary(result, panel.printed))

@@ -121,6 +121,10 @@ class CodeArea(LateSyntax):
                     rows.setdefault(row, []).append((start, stop, name))
         return rows
 
+    def _recompute_cursor_offset(self) -> None:
+        # While a long paste is undone, the scroll bar goes before the caret has moved to where there is still text.
+        self._cursor_offset = self.wrapped_document.location_to_offset(self.clamp_visitable(self.cursor_location))
+
     # Brackets
 
     def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
@@ -236,7 +240,7 @@ class CodeArea(LateSyntax):
         return Strip.join([margin, shown.extend_cell_length(width, line_style)])
 
     def _message(self, message: str, room: int, line_style: Any) -> Strip:
-        text = Text(" " * MESSAGE_GAP + message.splitlines()[0], end="", no_wrap=True)
+        text = Text(" " * MESSAGE_GAP + message.partition("\n")[0], end="", no_wrap=True)
         text.truncate(room, overflow="ellipsis")
         style = self.get_component_rich_style("code-area--message")
         text.stylize(line_style + style if line_style else style)

@@ -70,8 +70,8 @@ class Editor(CodeArea, inherit_bindings=False):
             soft_wrap=False,
             tab_behavior="indent",
             show_line_numbers=True,
-            max_checkpoints=500,
         )
+        self.history = _new_history()
         self._unsaved_since: Timer | None = None
         self._wanted: Caret | None = None
 
@@ -95,6 +95,8 @@ class Editor(CodeArea, inherit_bindings=False):
             history: How this text came about, to be undone; none without it.
         """
         self.marks = {}
+        # The one before may be needed again, and would be cleared.
+        self.history = _new_history()
         self.load_text(text)
         if history is not None:
             self.history = history
@@ -235,6 +237,10 @@ class Editor(CodeArea, inherit_bindings=False):
         self.history.checkpoint()
         self.selection = Selection(moved(start), moved(end))
         self.record_cursor_width()
+
+
+def _new_history() -> EditHistory:
+    return EditHistory(max_checkpoints=500, checkpoint_timer=2.0, checkpoint_max_characters=100)
 
 
 def first_caret(text: str) -> Caret:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 
 from textual.app import ComposeResult
@@ -16,7 +17,11 @@ from course.app.widgets.output import OutputView
 
 NOTHING = Content("")
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+STILL = "●"
+"""In its place where motion is unwanted."""
 TICK_S = 0.1
+MOST_PENDING = 2_000_000
+"""Characters that are drawn at most at a time; a program that prints faster is seen from its end."""
 WIDE_HINT = "  ·  > scrolls right"
 
 
@@ -53,12 +58,15 @@ class JobPanel(Vertical):
         super().__init__(id=id, classes=classes)
         self._others = others
         self._grows_to = grows_to
-        self._pending: list[str] = []
-        self._label = ""
+        self._pending: deque[str] = deque()
+        self._pending_size = 0
+        self.label = ""
+        """What runs."""
         self._waits_for: Callable[[], str | None] = lambda: None
+        self._next: Callable[[], str | None] = lambda: None
         self._began_s = 0.0
         self._timer: Timer | None = None
-        self._printed = False
+        self._printed = self._has_begun = False
         self._summary: Content | None = None
 
     def compose(self) -> ComposeResult:
@@ -77,15 +85,22 @@ class JobPanel(Vertical):
     def status(self) -> StatusLine:
         return self.query_one(StatusLine)
 
-    def begin(self, label: str, waits_for: Callable[[], str | None] = lambda: None) -> None:
+    def begin(
+        self,
+        label: str,
+        waits_for: Callable[[], str | None] = lambda: None,
+        then: Callable[[], str | None] = lambda: None,
+    ) -> None:
         """A job begins: clear what the one before printed.
 
-        `waits_for` says, as long as the job can't really begin yet, what is done instead.
+        `waits_for` says, as long as the job can't really begin yet, what is done instead; `then` says what waits for
+        this job to end.
         """
-        self._waits_for = waits_for
+        self._waits_for, self._next = waits_for, then
         self._summary = None
-        self._label, self._began_s, self._printed = label, time.monotonic(), False
+        self.label, self._began_s, self._printed, self._has_begun = label, time.monotonic(), False, True
         self._pending.clear()
+        self._pending_size = 0
         self.output.clear()
         self._grow()
         if self._timer:
@@ -95,9 +110,13 @@ class JobPanel(Vertical):
     def feed(self, chunk: str) -> None:
         """The job printed something."""
         self._pending.append(chunk)
+        self._pending_size += len(chunk)
+        while self._pending_size > MOST_PENDING and len(self._pending) > 1:
+            self._pending_size -= len(self._pending.popleft())  # nobody could have read it
 
     def end(self, summary: Content = NOTHING) -> None:
         """The job has ended; `summary` says how."""
+        self._has_begun = False
         if self._timer:
             self._timer.pause()
         self._draw()
@@ -137,14 +156,24 @@ class JobPanel(Vertical):
             self._printed = True
             self.output.feed("".join(self._pending))
             self._pending.clear()
+            self._pending_size = 0
             self._grow()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a job has begun here and not ended."""
+        return self._has_begun
 
     def _tick(self) -> None:
         elapsed_s = time.monotonic() - self._began_s
-        frame = SPINNER[int(elapsed_s / TICK_S) % len(SPINNER)]
+        still = self.app.animation_level == "none"
+        frame = STILL if still else SPINNER[int(elapsed_s / TICK_S) % len(SPINNER)]
+        waiting = self._next()
         self.status.text = Content.assemble(
             (f"{frame} ", "$text-accent"),
-            f"{self._waits_for() or self._label} {elapsed_s:.1f} s",
-            ("  ·  F8 stops it", "$foreground 60%"),
+            f"{self._waits_for() or self.label} {int(elapsed_s) if still else f'{elapsed_s:.1f}'} s",
+            (f"  ·  {waiting} waits for it to end; F8 cancels {waiting}", "$text-warning")
+            if waiting
+            else ("  ·  F8 stops it", "$foreground 60%"),
         )
         self._draw()

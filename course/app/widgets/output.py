@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import re
 
+from rich.cells import cell_len
 from textual.actions import SkipAction
 from textual.binding import Binding
+from textual.geometry import Size
 from textual.widgets import Log
 
+MOST_LINES = 20_000
+MOST_COLUMNS = 10_000
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+
+
+def _shown(line: str) -> str:
+    """A line as it is seen: each carriage return begins it again; what no screen could show is cut off."""
+    if "\r" in line:
+        line = line.rsplit("\r", 1)[1]
+    return line if len(line) <= MOST_COLUMNS else line[: MOST_COLUMNS - 1] + "…"
+
+
+def _width(line: str) -> int:
+    return len(line) if line.isascii() and "\t" not in line else cell_len(line.expandtabs())
 
 
 class OutputView(Log):
@@ -28,7 +43,7 @@ class OutputView(Log):
     """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes, max_lines=20_000)
+        super().__init__(id=id, classes=classes, max_lines=MOST_LINES)
         self._cut = ""
         self._follows = True
         """Whether to scroll along; whoever has scrolled up to read stays there."""
@@ -48,18 +63,20 @@ class OutputView(Log):
         self._cut = ""
         if keep and not _ESCAPES.match(keep.group()):
             text, self._cut = text[: keep.start()], keep.group()
-        text = _ESCAPES.sub("", text).replace("\r\n", "\n")
-        if "\r" not in text:
-            self.write(text, scroll_end=self._follows)
-            return
-        for number, line in enumerate(text.split("\n")):
-            if number:
-                self.write("\n", scroll_end=self._follows)
-            *_, last = line.rsplit("\r", 1)
-            if "\r" in line and self._lines and self._lines[-1]:
-                self._lines[-1] = ""
-                self._render_line_cache.discard(len(self._lines) - 1)
-            self.write(last, scroll_end=self._follows)
+        text = text if "\x1b" not in text else _ESCAPES.sub("", text)
+        first, *lines = text.replace("\r\n", "\n").split("\n")
+        if not self._lines:
+            self._lines.append("")
+        at = len(self._lines) - 1
+        self._lines[-1] = _shown(self._lines[-1] + first)
+        self._lines += [_shown(line) for line in lines[-MOST_LINES:]]
+        self._render_line_cache.discard(at)
+        self._width = max(self._width, *(_width(line) for line in self._lines[at:]))
+        self._prune_max_lines()
+        self.virtual_size = Size(self._width, self.line_count)
+        if self._follows:
+            self.scroll_end(animate=False, immediate=True, x_axis=False)
+        self.refresh()
 
     @property
     def is_wide(self) -> bool:
