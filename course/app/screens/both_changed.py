@@ -15,8 +15,8 @@ from textual.widgets import Static
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 
 QUESTION = """\
-Another program saved {file} while you changed it here: {lines}. Which version stays?
-The one that doesn't is kept in the backups folder beside it."""
+Another program saved {file} while you changed it here. Which version stays?
+The other one is kept in the backups folder beside it."""
 
 
 class BothChangedScreen(ModalScreen[str]):
@@ -41,11 +41,8 @@ class BothChangedScreen(ModalScreen[str]):
         )
 
     def compose(self) -> ComposeResult:
-        added = sum(line.startswith("+") for line in self._lines[2:])
-        removed = sum(line.startswith("-") for line in self._lines[2:])
-        lines = f"{added} of your lines are not in theirs, {removed} of theirs not in yours"
         with Vertical(id="dialog", classes="-wide-question"):
-            yield Static(QUESTION.format(file=self._file, lines=lines), id="question", markup=False)
+            yield Static(QUESTION.format(file=self._file), id="question", markup=False)
             with VerticalScroll(id="difference"):
                 yield Static(Content("\n").join(self._coloured()), markup=False)
             yield ActionBar(

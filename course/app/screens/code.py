@@ -252,23 +252,20 @@ class CodeScreen(StepScreen):
         if self._not_saved:
             self._tell("NOT saved", "bold $text-error")
         elif self._theirs is not None:
-            self._tell(BOTH_CHANGED, "bold $text-warning", "")
-        elif not self.is_saved:
-            self._tell("Typing…", "$text-warning")
+            self._tell(BOTH_CHANGED, "bold $text-warning")
+        elif message := self.editor.marks.get(self.editor.cursor_location[0]):
+            self._tell(f"✗ {message.splitlines()[0]}", "$text-error")
+        elif self._notice:
+            self._tell(self._notice)
         else:
-            self._tell(self._notice or "Saved", hint=None if not self._notice else "")
+            words, style = ("Saved", QUIET) if self.is_saved else ("Typing…", "$text-warning")
+            row, column = self.editor.cursor_location
+            hint = EDITOR_HINT if self.editor.has_focus else "F3 edits"
+            self._tell(words, style, f"  ·  {row + 1}:{column + 1}  ·  {hint}")
 
-    def _tell(self, words: str, style: str = QUIET, hint: str | None = None) -> None:
-        row, column = self.editor.cursor_location
-        message = self.editor.marks.get(row)
-        if hint is None:
-            hint = "" if message else EDITOR_HINT if self.editor.has_focus else "F3 edits"
-        parts = [(words, style), (f"  ·  {row + 1}:{column + 1}", QUIET)]
-        if message:
-            parts.append((f"  ·  ✗ {message.partition(chr(10))[0]}", "$text-error"))
-        elif hint:
-            parts.append((f"  ·  {hint}", QUIET))
-        self.query_one("#editor-status", StatusLine).text = Content.assemble(*parts)
+    def _tell(self, words: str, style: str = QUIET, more: str = "") -> None:
+        line = self.query_one("#editor-status", StatusLine)
+        line.text = Content.assemble((words, style), (more, QUIET))
 
     @property
     def has_selection(self) -> bool:
