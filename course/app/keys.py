@@ -1,4 +1,4 @@
-"""What a key types, also where a terminal reports a character only as a code."""
+"""What a key types or does, in the order of the keys and also where a terminal reports a character only as a code."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from textual.events import Key
+    from textual.widget import Widget
 
 
 def typed(event: Key) -> str | None:
@@ -26,6 +27,24 @@ def typed(event: Key) -> str | None:
     if len(name) == 1:
         return name.upper() if shifted else name
     return None if shifted else _named(name)  # shifted, only the keyboard knows which character that is
+
+
+async def act(widget: Widget, event: Key) -> bool:
+    """Do what a key is bound to in the widget that has the focus; whether it is bound to anything there.
+
+    Textual does it only when the key has gone up to the app: letters that follow fast, as over a slow line, would
+    overtake Backspace and the arrows.
+    """
+    bindings = widget._bindings
+    if keymap := widget.app._keymap:
+        bindings = bindings.copy()
+        bindings.apply_keymap(keymap)
+    for binding in bindings.key_to_bindings.get(event.key, ()):
+        if not binding.priority and await widget.app.run_action(binding.action, widget):
+            event.stop()
+            event.prevent_default()
+            return True
+    return False
 
 
 def _named(name: str) -> str | None:

@@ -7,7 +7,7 @@ from textual import events
 from course.app.app import CourseApp
 from course.workspace import Workspace
 from grader.verdict import CheckResult
-from tests.course.conftest import EXERCISE, FakeGrader, verdict
+from tests.course.conftest import EXERCISE, STARTER, FakeGrader, verdict
 from tests.course.test_app import SMALL, editor, go_to, press, until
 
 F6, F5, CTRL_Q = events.Key("f6", None), events.Key("f5", None), events.Key("ctrl+q", None)
@@ -47,3 +47,25 @@ async def test_leaving_right_after_keys_keeps_them(app: CourseApp, own: Workspac
         app.post_message(CTRL_Q)
         await until(pilot, lambda: not app.is_running)
     assert "typed" in own.path(EXERCISE).read_text("utf-8")
+
+
+def burst(app: CourseApp, *keys: str) -> None:
+    """Send keys at once, as a slow line does."""
+    for key in keys:
+        app.post_message(events.Key(key, key if len(key) == 1 else None))
+
+
+async def test_letters_do_not_overtake_the_keys_before_them(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await begin_to_write(app, pilot)
+        burst(app, "a", "b", "backspace", "c", "left", "d", "home", "e", "end", "f", "ctrl+end", "g", "enter", "h")
+        await until(pilot, lambda: editor(app).text.endswith("h"))
+        assert editor(app).text.splitlines()[4:] == ["    eadcreturn {}f", "g", "h"]
+
+
+async def test_what_follows_f3_is_code_and_what_follows_ctrl_f_is_searched_for(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        burst(app, "f3", "n", "q", "ctrl+f", *"steqp", "left", "backspace", "enter", "f3", "!")
+        await until(pilot, lambda: "!" in editor(app).text)
+        assert editor(app).text == STARTER.replace("return", "nqreturn").replace("(step)", "(!)")

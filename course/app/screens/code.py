@@ -36,7 +36,15 @@ class CodeScreen(StepScreen):
     """
 
     BINDINGS = [  # noqa: RUF012
-        Binding("ctrl+f", "find", "Find", id="find", show=False, tooltip="Find in your code, and replace"),
+        Binding(
+            "ctrl+f",
+            "find",
+            "Find",
+            id="find",
+            priority=True,
+            show=False,
+            tooltip="Find in your code, and replace; once more minds upper and lower case, or doesn't",
+        ),
         Binding(
             "ctrl+g",
             "edit_elsewhere",
@@ -287,8 +295,11 @@ class CodeScreen(StepScreen):
     async def action_find(self) -> None:
         from course.app.widgets.find_bar import FindBar
 
-        self.show_code()
         bars = list(self.query(FindBar))
+        if bars and bars[0].has_focus_within:
+            bars[0].switch_case()
+            return
+        self.show_code()
         bar = bars[0] if bars else FindBar(self.editor)
         if not bars:
             await self.query_one("#code").mount(bar, before="#editor-status")

@@ -231,7 +231,7 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
             self.set_class(each == self.pane, f"-{each}")
             self.query_one(f"#tab-{each}").set_class(each == self.pane, "-active")
         if self.pane == "code":
-            self.editor.focus()
+            self.set_focus(self.editor)  # at once: what is typed next is code
         elif self.pane == "task":
             self.query_one(TaskScroll).focus()
         elif self.job_panel.has_class("-verdict"):

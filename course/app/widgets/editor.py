@@ -16,7 +16,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
 from course.app import edits
-from course.app.keys import typed
+from course.app.keys import act, typed
 from course.app.syntax import editor_theme
 from course.app.widgets.code_area import CodeArea
 from course.progress import Caret
@@ -164,7 +164,7 @@ class Editor(CodeArea, inherit_bindings=False):
     def action_document_end(self) -> None:
         self.move_cursor(self.document.end)
 
-    def on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         # TextArea's own handling of a key comes after this, unless the default is prevented.
         if event.key == "escape":
             # It would go to the next widget; here it is for the screen to say what escape does.
@@ -176,6 +176,8 @@ class Editor(CodeArea, inherit_bindings=False):
             self._change_rows(lambda lines: edits.indented(lines, self.indent_width))
         elif event.character is None and (character := typed(event)):
             self._type(event, character)
+        elif not event.is_printable:
+            await act(self, event)
 
     def _take(self, event: events.Key) -> None:
         event.stop()

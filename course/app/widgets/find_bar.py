@@ -12,18 +12,20 @@ from textual.widgets import Input
 from textual.widgets.text_area import Selection
 
 from course.app import edits
-from course.app.keys import typed
+from course.app.keys import act, typed
 from course.app.widgets.editor import Editor
 
 
 class Field(Input):
     """An input of one line that takes what terminals report as codes."""
 
-    def on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         if event.character is None and (character := typed(event)):
             event.stop()
             event.prevent_default()
             self.insert_text_at_cursor(character)
+        elif not event.is_printable:
+            await act(self, event)
 
 
 class FoundCount(Widget, can_focus=False):
@@ -75,18 +77,9 @@ class FindBar(Horizontal):
             tooltip="Go to the match before",
         ),
         Binding(
-            "ctrl+f",
-            "switch_case",
-            "Case",
-            show=False,
-            id="find.case",
-            priority=True,
-            tooltip="Tell upper case from lower case, or don't",
-        ),
-        Binding(
             "escape",
             "back",
-            "End search",
+            "Back",
             id="find.back",
             tooltip="Go back to where the caret was; F3 instead stays at the match",
         ),
@@ -126,7 +119,8 @@ class FindBar(Horizontal):
         selected = editor.selected_text
         if selected and "\n" not in selected:
             self.wanted.value = selected
-        self.wanted.focus()
+        # At once: what is typed next is what to find.
+        self.screen.set_focus(self.wanted)
         self.wanted.action_select_all()
         self._look(jump=True)
 
@@ -147,7 +141,8 @@ class FindBar(Horizontal):
             self._replace()
         self.action_next(1)
 
-    def action_switch_case(self) -> None:
+    def switch_case(self) -> None:
+        """Mind upper and lower case, or don't."""
         switch = self.query_one(CaseSwitch)
         switch.exact = not switch.exact
         self._look(jump=True)
