@@ -47,6 +47,7 @@ async def editing(
     app = EditorApp(text, theme)
     async with app.run_test(size=(80, 24)) as pilot:
         area = app.query_one(Editor)
+        await until(pilot, lambda: area.is_syntax_aware)
         area.move_cursor(at)
         await pilot.pause()
         yield pilot, area
