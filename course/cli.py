@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from course import diagnose, progress_command, serve, submit
+from course import diagnose, folders, progress_command, serve, submit
 from course.names import WrongUsage
 
 if TYPE_CHECKING:
@@ -187,12 +187,13 @@ name, every exercise once it is saved. A file that is saved again while it is ch
     serve.add_command(commands)
     submit.add_command(commands)
 
-    command = commands.add_parser("grade", help="grade what a class handed in, and write gradebook and feedback")
-    if grades:  # its arguments take a moment to import
-        from grader.batch.command import add_arguments
+    if folders.GRADES_CLASSES.is_file():  # a copy of the course for students has none of that
+        command = commands.add_parser("grade", help="grade what a class handed in, and write gradebook and feedback")
+        if grades:  # its arguments take a moment to import
+            from grader.batch.command import add_arguments
 
-        add_arguments(command)
-    command.set_defaults(do=_grade, parser=command)
+            add_arguments(command)
+        command.set_defaults(do=_grade, parser=command)
 
     command = commands.add_parser("doctor", help="examine the installation and say what to do about each problem")
     command.add_argument("--json", action="store_true", help="print JSON")

@@ -10,6 +10,7 @@ LESSONS = COURSE / "lessons"
 GLOSSARY = COURSE / "glossary"
 EXERCISES = COURSE.parent / "exercises"
 SOLUTIONS = COURSE.parent / "solutions"
+GRADES_CLASSES = COURSE.parent / "grader" / "batch" / "command.py"
 
 
 def home() -> Path:

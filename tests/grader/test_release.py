@@ -133,9 +133,18 @@ def test_whatever_its_modules_import_is_in_it(either):
             for name in names:
                 place = either / name.replace(".", "/")
                 ours = name.partition(".")[0] in ("course", "exercises", "solutions", "grader", "lab")
+                ours = ours and name != "grader.batch.command"  # `grade` isn't offered there, as the next test says
                 if ours and not (place.is_dir() or place.with_suffix(".py").is_file()):
                     missing.append(f"{file.relative_to(either)}: {name}")
     assert missing == []
+
+
+def test_it_doesn_t_offer_to_grade_a_class(either, tmp_path):
+    helped = course(either, tmp_path, "--help")
+    assert helped.returncode == 0, helped.stderr
+    assert "submit" in helped.stdout
+    assert "grade what a class" not in helped.stdout
+    assert course(either, tmp_path, "grade", "x", "--out", "y").returncode == 2
 
 
 # What works in it
