@@ -20,7 +20,7 @@ from grader.batch.ledger import Ledger
 from grader.batch.reach import reaches
 from grader.batch.records import Attempt, Result
 from grader.check import SEEDS, course_version
-from grader.errors import GraderError, SubmissionNotFound
+from grader.errors import GraderError
 from grader.feedback import OURS
 from grader.source import max_bytes
 from grader.verdict import CheckResult, Verdict
@@ -92,8 +92,12 @@ def grade(
     results: dict[int, Result] = {}
     waiting: queue.SimpleQueue[tuple[int, Task]] = queue.SimpleQueue()
     for number, attempt in enumerate(attempts):
-        digest = _digest(Path(attempt.file))
         seed = seed_for(attempt.student, ledger.seed) if settings.seed_per_student else ledger.seed
+        try:
+            digest = _digest(Path(attempt.file))
+        except OSError as error:
+            results[number] = _unread(attempt, seed, f"{attempt.shown} can't be read any more: {error.strerror}.")
+            continue
         known = None if settings.regrade else ledger.find(attempt, digest, seed, course)
         if known is not None:
             results[number] = known
@@ -242,11 +246,12 @@ def seed_for(student: str, seed: int) -> int:
 
 
 def _digest(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.sha256(file.read(max_bytes(path) + 1)).hexdigest()
-    except OSError as error:
-        raise SubmissionNotFound(f"{path} can't be read any more: {error.strerror}.") from error
+    with path.open("rb") as file:
+        return hashlib.sha256(file.read(max_bytes(path) + 1)).hexdigest()
+
+
+def _unread(attempt: Attempt, seed: int, why: str) -> Result:
+    return Result(attempt, "", seed, course_version(), [], time.time(), 0.0, None, why)
 
 
 @lru_cache(maxsize=1)

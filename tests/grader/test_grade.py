@@ -204,3 +204,11 @@ def test_ctrl_c_ends_every_process_and_loses_nothing(hand_in: Handed, tmp_path: 
     again = FakeChecker()
     graded(attempts, tmp_path / "out", again)
     assert len(again.asked) == 17
+
+
+def test_a_file_that_is_gone_before_it_is_graded_costs_nobody_else(hand_in: Handed, tmp_path: Path) -> None:
+    attempts = hand_in(anna="right", bob="right")
+    Path(attempts[0].file).unlink()
+    results = graded(attempts, tmp_path / "out", FakeChecker())
+    assert points(results) == {"anna": None, "bob": 2}
+    assert results[0].trouble == "anna/time_on_the_gpu.py can't be read any more: No such file or directory."
