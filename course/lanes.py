@@ -102,7 +102,8 @@ class Gap(NamedTuple):
     def words(self) -> str:
         if self.after and self.waited_for in ("wait", "read"):
             return f"the host, still in {self.after}"
-        return WAITED_FOR[self.waited_for] + (f" after {self.after}" if self.after else "")
+        after = self.after if self.waited_for != "end" else ""
+        return WAITED_FOR[self.waited_for] + (f" after {after}" if after else "")
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def _host(seen: Sequence[Event]) -> tuple[list[Span], list[Span], list[Span]]:
     """What the host does below everything else, its lane, and the stretches in which it waited for the GPU."""
     ground: list[Span] = []
     phases: list[Span] = []
-    copies: list[Span] = []
+    calls: list[Span] = []
     waits: list[Span] = []
     sees_launches = any(event.get("what") == "launch" for event in seen)
     until_s = 0.0
@@ -123,13 +123,16 @@ def _host(seen: Sequence[Event]) -> tuple[list[Span], list[Span], list[Span]]:
             kind = event.get("kind") if what == "host_phase" else _kind_of_label(event)
             began_s = max(at_s - max(_number(event, "lasted_s") or 0.0, 0.0), 0.0)
             if kind in HOST_KINDS:
-                phases.append(Span(began_s, at_s, str(kind), HOST_KINDS[str(kind)]))
+                (calls if kind == "alloc" else phases).append(Span(began_s, at_s, str(kind), HOST_KINDS[str(kind)]))
                 begin_s = began_s
+        elif what == "cache_emptied":
+            begin_s = max(at_s - max(_number(event, "lasted_s") or 0.0, 0.0), 0.0)
+            calls.append(Span(begin_s, at_s, "alloc", _text(event, "call")))
         elif what == "copy_to_gpu" and event.get("blocking"):
             before = seen[number - 1] if number else {}
             if before.get("what") == "launch" and before.get("kind") == "memcpy":
                 begin_s = max(before["at_s"], 0.0)
-                copies.append(Span(begin_s, at_s, "copy", _text(event, "call")))
+                calls.append(Span(begin_s, at_s, "copy", _text(event, "call")))
         if what in ("alive_at_peak", "key_averages"):
             continue  # of the run as a whole
         if begin_s > until_s:
@@ -140,7 +143,7 @@ def _host(seen: Sequence[Event]) -> tuple[list[Span], list[Span], list[Span]]:
             ground.append(Span(max(until_s, begin_s), at_s, "code", HOST_KINDS["code"]))
         until_s = max(until_s, at_s)
     waits = disjoint(waits)
-    lane = over(over(over(ground, disjoint(phases)), disjoint(copies)), waits)
+    lane = over(over(over(ground, disjoint(phases)), disjoint(calls)), waits)
     return joined(ground), joined(lane), waits
 
 
@@ -163,7 +166,7 @@ def _gaps(
         if not end_s > begin_s:
             continue
         if number == len(busy):
-            yield Gap(begin_s, end_s, "end")
+            yield Gap(begin_s, end_s, "end", _waiting_at(waits, begin_s) if number else "")
             continue
         did = _longest_kind(host, begin_s, end_s)
         if number == 0:

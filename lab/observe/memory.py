@@ -45,7 +45,8 @@ def peak_reset(call: str, function: Callable[..., None], statistics: Callable[[]
 def cache_emptied(call: str, function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def emptying(*args: Any, **kwargs: Any) -> None:
+        began_s = log.lab_time_s()
         function(*args, **kwargs)
-        log.record("cache_emptied", call=call)
+        log.record("cache_emptied", call=call, lasted_s=log.lab_time_s() - began_s)
 
     return emptying

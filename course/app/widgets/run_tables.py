@@ -148,7 +148,9 @@ class RunTables(Vertical):
         titles = [f"{column.title} ▾" if at == by else column.title for at, column in enumerate(table.columns)]
         widths = [max(len(title), *(len(row[at]) for row in cells), 0) for at, title in enumerate(titles)]
         others = sum(widths[1:]) + PADDING * len(widths) + PADDING + SCROLLBAR
-        widths[0] = max(self.size.width - others, min(widths[0], LEAST_TEXT))
+        left = self.size.width - others
+        least = LEAST_TEXT if left >= LEAST_TEXT else self.size.width // 4  # what doesn't fit anyway is scrolled
+        widths[0] = max(left, min(widths[0], least))
         for at, (column, title) in enumerate(zip(table.columns, titles, strict=True)):
             label = title if column.is_text else Text(title, justify="right")
             widget.add_column(label, key=str(at), width=widths[at])

@@ -21,6 +21,7 @@ from torch.utils.data import DataLoader, Dataset
 
 import lab.gpu
 from lab.trace import Diagnosis, TraceUnreadable, diagnose
+from lab.trace.verdict import BOTTLENECKS
 
 STEPS = 3
 TOLERANCE = 0.03
@@ -334,3 +335,20 @@ def test_a_known_cause_is_named_with_its_share(tmp_path: Path, name: str) -> Non
             shares,
             expected,
         )
+
+
+@pytest.mark.usefixtures("undisturbed")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_events_of_a_run_give_the_verdict_of_its_trace(tmp_path: Path, name: str) -> None:
+    from course.run_diagnosis import diagnose_run
+    from course.run_view import view
+    from lab import observe
+
+    bottleneck, parts = PROGRAMS[name]
+    observe.start()
+    told, _ = Program(*parts).diagnosed(tmp_path / "trace.json.gz")
+    found = diagnose_run(view(observe.finish()), "run")
+    shares = {cause: (told.share_of(cause), found.share_of(cause)) for cause in BOTTLENECKS}
+    assert found.verdict.bottleneck == bottleneck, shares
+    # The run's window has one more step than the trace's: the first, which begins with an idle GPU.
+    assert found.verdict.share == pytest.approx(told.verdict.share, abs=0.1), shares
