@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from course import progress, workspace
 from course.app.app import CourseApp
 from course.app.external_editor import EditorError, edit_elsewhere, editor_command
 from course.workspace import Workspace
 from tests.course.conftest import EXERCISE, STARTER
+from tests.course.real_terminal import PATIENCE_S, RealTerminal
 from tests.course.test_app import SMALL, editor, go_to, press, until
 
 FILE = Path("/x/my file.py")
@@ -95,3 +97,30 @@ async def test_what_is_unsaved_goes_there_and_what_was_changed_there_is_shown(
         assert editor(app).text == text
         await press(pilot, "ctrl+z")
         assert editor(app).text == STARTER
+
+
+@pytest.mark.slow
+def test_in_a_real_terminal_the_editor_has_it_and_the_course_comes_back(home: Path, tmp_path: Path) -> None:
+    program = tmp_path / "vim"
+    program.write_text(
+        "#!/bin/sh\n"
+        "printf '\\033[2J\\033[Hthe editor is open at: %s' \"$1\"\n"
+        "read line\n"
+        'printf \'# %s\\n\' "$line" >> "$2"\n',
+        "utf-8",
+    )
+    program.chmod(0o755)
+    with progress.at_home() as kept:
+        kept.move_to("synchronize", "time_on_the_gpu")
+    terminal = RealTerminal(home, EDITOR=str(program))
+    terminal.read_until("F7")
+    terminal.press("f3", "\x1b[1;5H", "x", "\x07")  # Ctrl+Home, Ctrl+G
+    terminal.read_until("the editor is open at: +call cursor(1,2)")
+    terminal.press("from the editor\r")
+    terminal.read_until("Read again")
+    terminal.press("ctrl+q")
+    assert terminal.process.wait(PATIENCE_S) == 0
+    terminal.close()
+    text = workspace.at_home().open("synchronize/time_on_the_gpu")
+    assert text.startswith("x#")
+    assert text.endswith("# from the editor\n")

@@ -23,6 +23,7 @@ LOOK_S = 0.5
 SETTLE_S = 0.05
 """How long a file has to stay as it is before it is read: programs may write it in several parts."""
 EDITOR_HINT = "Tab indents, Esc leaves the editor"
+FIND_HINT = "Enter goes on, F3 stays here, Esc goes back"
 QUIET = "$foreground 60%"
 UNKNOWN = "\0"
 """What no file has: nothing is saved over a file before it is decided which version stays."""
@@ -268,7 +269,7 @@ class CodeScreen(StepScreen):
         else:
             words, style = ("Saved", QUIET) if self.is_saved else ("Typing…", "$text-warning")
             row, column = self.editor.cursor_location
-            hint = EDITOR_HINT if self.editor.has_focus else "F3 edits"
+            hint = EDITOR_HINT if self.editor.has_focus else FIND_HINT if self.query("FindBar.-open") else "F3 edits"
             self._tell(words, style, f"  ·  {row + 1}:{column + 1}  ·  {hint}")
 
     def _tell(self, words: str, style: str = QUIET, more: str = "") -> None:

@@ -54,6 +54,7 @@ class CodeArea(LateSyntax):
     CodeArea {
         & .code-area--bracket { color: $text-accent; text-style: bold underline; }
         & .code-area--match { background: $warning 30%; text-style: underline; }
+        &:ansi .code-area--match { background: transparent; text-style: bold underline; }
         & .code-area--mark { color: $text-error; text-style: bold; }
         & .code-area--message { color: $text-error; text-style: italic; }
     }
@@ -182,7 +183,7 @@ class CodeArea(LateSyntax):
             caret if row == caret_row and self._draw_cursor else None,
             selected,
             tuple(at for each, at in brackets if each == row),
-            tuple(match[1:] for match in self._matches if match[0] == row),
+            tuple(match[1:] for match in self._matches if match[0] == row and match[1:] != selected),
             self._marks.get(row),
             scroll_x,
             width,
