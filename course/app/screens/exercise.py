@@ -39,9 +39,10 @@ class ExerciseScreen(CodeScreen):
 An exercise. Complete the code, run it with F5 as often as you like, and let F6 check it. The checks look at what your
 code does on the GPU, not at how fast your machine is.
 
-F2, F3 and F4 go to the task, the code and the output. In the editor, Tab and Shift+Tab indent, Ctrl+/ makes comments,
-Ctrl+F finds and replaces; Escape leaves the editor, then single letters work as keys too. Paste with your terminal's own
-key, often Ctrl+Shift+V. What went wrong in a run or check is shown at its line until you change that line.
+F2, F3 and F4 go to the task, the code and the output. In the editor, Tab indents and Shift+Tab goes back a level, also
+for selected lines; Ctrl+/ makes comments, Ctrl+F finds and replaces. Escape leaves the editor, then single letters work
+as keys too. Paste with your terminal's own key, often Ctrl+Shift+V. What went wrong in a run or check is shown at its
+line until you change that line.
 
 Your code is saved within a second, also when the terminal is closed. Ctrl+G opens it in your own editor ($VISUAL or
 $EDITOR); what any other editor saves is shown here within a second. If you changed it here as well, you are asked which

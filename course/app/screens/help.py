@@ -17,6 +17,8 @@ from course.app.widgets.prose import Prose
 
 KEY_WORDS = {
     "question_mark": "?",
+    "underscore": "_",
+    "slash": "/",
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "escape": "Esc",
