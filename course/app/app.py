@@ -22,10 +22,11 @@ from textual.screen import Screen
 from textual.worker import Worker
 
 from course.app.attention import Attention
+from course.app.clipboard import Clipboard
 from course.app.finding import Finding
+from course.app.looks import Looks
 from course.app.screens.base import CourseScreen
 from course.app.shows_runs import ShowsRuns
-from course.app.themes import DARK, LIGHT, WITHOUT_COLOUR
 from course.app.turns import Turns
 from course.app.type_ahead import taken
 from course.progress import Progress
@@ -35,7 +36,6 @@ from course.workspace import Workspace, WorkspaceError, write_atomically
 if TYPE_CHECKING:
     from textual.command import Provider
     from textual.document._history import EditHistory
-    from textual.theme import Theme
 
     from course.app.grading import Grader
     from course.catalog import Catalog, Step
@@ -61,7 +61,7 @@ def _commands() -> type[Provider]:
     return CourseCommands
 
 
-class CourseApp(ShowsRuns, Attention, Finding):
+class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
     """Profile First in the terminal."""
 
     TITLE = "Profile First"
@@ -95,24 +95,10 @@ class CourseApp(ShowsRuns, Attention, Finding):
         self._told_problems: set[str] = set()
         self._quit_all_the_same = False
         self._grader_started: Worker[None] | None = None
-        self.register_theme(DARK)
-        self.register_theme(LIGHT)
-        self.theme = self._first_theme()
+        self.begin_to_look()
         self.set_reactive(CourseApp.gpu_in_words, self._gpu_before())
 
     # Beginning and end
-
-    def _first_theme(self) -> str:
-        if "TEXTUAL_THEME" in os.environ:
-            return self.theme
-        if os.environ.get("NO_COLOR"):
-            return WITHOUT_COLOUR
-        kept = self.progress.setting("theme")
-        return kept if kept in self.available_themes else DARK.name
-
-    def get_theme(self, theme_name: str) -> Theme | None:
-        # Asked hundreds of times for each screen; Textual's own makes a new dictionary of all themes each time.
-        return self._registered_themes.get(theme_name) or super().get_theme(theme_name)
 
     def _first_screen(self) -> Screen[Any]:
         """The screen that was open last."""
@@ -129,7 +115,7 @@ class CourseApp(ShowsRuns, Attention, Finding):
     def on_mount(self) -> None:
         # Textual's own first screen stays below, empty: a first screen can't be switched for another one.
         self.push_screen(self._first_screen())
-        self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
+        self.theme_changed_signal.subscribe(self, lambda theme: self.keep_theme(theme.name))
         self.progress.on_problem = self._progress_problem
         if self.progress.notice:
             self.notify(self.progress.notice, severity="warning", timeout=15, markup=False)
@@ -146,10 +132,6 @@ class CourseApp(ShowsRuns, Attention, Finding):
         if message not in self._told_problems:
             self._told_problems.add(message)
             self.notify(message, title="Progress isn't kept", severity="error", timeout=15, markup=False)
-
-    def _keep_theme(self, name: str) -> None:
-        if not os.environ.get("NO_COLOR"):
-            self.progress.set("theme", name)
 
     def told_to_end(self) -> None:
         """The terminal was closed or the system ends the program: keep everything, then go."""
@@ -401,32 +383,12 @@ class CourseApp(ShowsRuns, Attention, Finding):
                 yield command
         yield SystemCommand("Course map", "All lessons, and what was done of them", self.go_home)
         yield from self.run_commands()
+        yield from self.look_commands()
         yield SystemCommand("Course recap", "What the course taught, and all points", self.go_to_course_recap)
 
     def get_key_display(self, binding: Binding) -> str:
         display = super().get_key_display(binding)
         return display.upper() if display[0] == "f" and display[1:].isdigit() else display
-
-    def copy_to_clipboard(self, text: str) -> None:
-        """Copy text to the clipboard of the terminal; tmux keeps what programs copy to itself unless it is asked."""
-        super().copy_to_clipboard(text)
-        if os.environ.get("TMUX"):
-            self.run_worker(_copy_in_tmux(text), group="copy", exit_on_error=False)
-
-    def copy(self, text: str) -> None:
-        """Copy text and say so, as far as that is known."""
-        self.copy_to_clipboard(text)
-        self.notify("Copied, if your terminal lets programs copy.", timeout=3)
-
-
-async def _copy_in_tmux(text: str) -> None:
-    pipe = asyncio.subprocess.PIPE
-    nothing = asyncio.subprocess.DEVNULL
-    with contextlib.suppress(OSError):
-        process = await asyncio.create_subprocess_exec(
-            "tmux", "load-buffer", "-w", "-", stdin=pipe, stdout=nothing, stderr=nothing
-        )
-        await process.communicate(text.encode())
 
 
 def run_app(traces: Sequence[Path] = (), compare: bool = False) -> None:

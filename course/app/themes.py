@@ -1,8 +1,8 @@
-"""The course's own dark and light theme."""
+"""The course's own themes: dark, light, with high contrast; and the terminal's own colours."""
 
 from __future__ import annotations
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = Theme(
     name="profile-first-dark",
@@ -12,7 +12,7 @@ DARK = Theme(
     warning="#e5c07b",
     error="#ee8289",
     success="#8ccf8a",
-    foreground="#d9dce3",
+    foreground="#e9ebf0",
     background="#14161b",
     surface="#1e2128",
     panel="#282c36",
@@ -27,12 +27,35 @@ LIGHT = Theme(
     warning="#7d5a00",
     error="#b3202c",
     success="#256b2b",
-    foreground="#23262d",
+    foreground="#050608",
     background="#fbfaf7",
     surface="#f0eee8",
-    panel="#e3e0d7",
+    panel="#e6e3db",
     dark=False,
     variables={"footer-key-foreground": "#925400", "footer-background": "#f0eee8", "block-cursor-text-style": "none"},
 )
-WITHOUT_COLOUR = "ansi-dark"
+HIGH_CONTRAST = Theme(
+    name="profile-first-high-contrast",
+    primary="#8cc8ff",
+    secondary="#7ff0e6",
+    accent="#ffd75f",
+    warning="#ffe066",
+    error="#ff9aa2",
+    success="#8dff8a",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#121212",
+    dark=True,
+    variables={"footer-key-foreground": "#ffd75f", "footer-background": "#000000", "block-cursor-text-style": "bold"},
+)
+TERMINAL = BUILTIN_THEMES["ansi-dark"]
+"""Asks the terminal for its own sixteen colours, whatever they are."""
+OURS = (
+    (DARK, "Theme: dark", "Light text on a dark ground"),
+    (LIGHT, "Theme: light", "Dark text on a light ground"),
+    (HIGH_CONTRAST, "Theme: high contrast", "White and bright colours on black"),
+    (TERMINAL, "Theme: the terminal's own colours", "As your terminal shows other programs"),
+)
+WITHOUT_COLOUR = TERMINAL.name
 """The theme that sends no colour at all when NO_COLOR is set; the others would still be sent as greys."""
