@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rich.color import Color
 from rich.segment import Segment
 
+from course import progress
 from course.app.app import CourseApp
-from course.app.themes import DARK, HIGH_CONTRAST, LIGHT
+from course.app.themes import DARK, HIGH_CONTRAST, LIGHT, OURS, TERMINAL
+from course.app.widgets.editor import Editor
+from course.app.widgets.job import SPINNER
+from course.progress import Progress
 from course.workspace import Workspace
-from tests.course.conftest import FakeGrader
+from tests.course.conftest import EXERCISE, FakeGrader
 from tests.course.every_screen import EVERY_SCREEN, give_solution, open_screen
+from tests.course.real_terminal import RealTerminal
+from tests.course.test_app import SMALL, go_to, panel, press, until
 
 AA = 4.5
 HIGH = 6.0
@@ -74,6 +83,135 @@ async def test_every_text_can_be_read_on_its_ground(
 ) -> None:
     give_solution(app, own, tmp_path)
     app.theme = theme.name  # type: ignore[attr-defined]
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await open_screen(name, pilot, app, fake)
         assert too_faint(app, least) == {}
+
+
+def titles(app: CourseApp) -> set[str]:
+    """What the palette offers."""
+    return {command.title for command in app.get_system_commands(app.screen)}
+
+
+async def test_each_of_our_themes_is_in_the_palette_and_kept(
+    app: CourseApp, make_app: Callable[[], CourseApp], kept: Progress
+) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        for theme, title, _ in OURS:
+            app.theme = DARK.name if theme is not DARK else LIGHT.name
+            await pilot.pause()
+            command = next(each for each in app.get_system_commands(app.screen) if each.title == title)
+            command.callback()
+            await pilot.pause()
+            assert app.theme == theme.name
+            assert title not in titles(app)
+            assert kept.setting("theme") == theme.name
+    assert make_app().theme == TERMINAL.name
+
+
+async def test_motion_that_is_turned_off_stays_off(
+    app: CourseApp, make_app: Callable[[], CourseApp], fake: FakeGrader
+) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        assert not app.is_still
+        next(each for each in app.get_system_commands(app.screen) if each.title == "Motion: off").callback()
+        assert app.is_still
+        assert "Motion: on" in titles(app)
+    again = make_app()
+    assert again.is_still
+    fake.holds = True
+    async with again.run_test(size=SMALL) as pilot:
+        await go_to(pilot, again, EXERCISE)
+        assert not again.screen.query_one(Editor).cursor_blink
+        await press(pilot, "f5")
+        await until(pilot, lambda: "F8 stops it" in panel(again).status.text.plain)
+        assert not set(SPINNER) & set(panel(again).status.text.plain)
+
+
+def test_in_the_terminals_own_colours_no_other_colour_is_sent(home: Path) -> None:
+    with progress.at_home() as opened:
+        opened.set("theme", TERMINAL.name)
+    terminal = RealTerminal(home, COLORTERM="truecolor")
+    terminal.read_until("palette")
+    terminal.press("ctrl+q")
+    terminal.process.wait(60)
+    codes = {code for codes in re.findall(rb"\x1b\[([0-9;]*)m", terminal.sent) for code in codes.split(b";")}
+    terminal.close()
+    assert codes & {b"3%d" % colour for colour in range(1, 8)}
+    assert not codes & {b"38", b"48"}
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of programs that copy, the only one that programs are looked for in."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    for name in ("TMUX", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+def copies_into(program: Path, file: Path) -> None:
+    program.write_text(f"#!{sys.executable}\nimport sys\nopen({str(file)!r}, 'w').write(sys.stdin.read())\n")
+    program.chmod(0o755)
+
+
+def told(app: CourseApp) -> list[str]:
+    return [notification.message for notification in app._notifications]
+
+
+async def test_copying_says_only_what_is_known(
+    app: CourseApp, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SMALL, notifications=True) as pilot:
+        await go_to(pilot, app, "perf_counter/first_card")
+        await press(pilot, "c")
+        await until(pilot, lambda: told(app))
+        assert told(app) == ["Copied, if your terminal lets programs copy."]
+        app.clear_notifications()
+        monkeypatch.setenv("TMUX", "there")
+        copies_into(programs / "tmux", tmp_path / "in_tmux")
+        await press(pilot, "c")
+        await until(pilot, lambda: told(app))
+        assert "in tmux" in told(app)[0]
+        app.clear_notifications()
+        monkeypatch.setenv("WAYLAND_DISPLAY", "there")
+        copies_into(programs / "wl-copy", tmp_path / "in_wayland")
+        await press(pilot, "c")
+        await until(pilot, lambda: told(app))
+        assert told(app) == ["Copied."]
+    for name in ("in_tmux", "in_wayland"):
+        assert "hello from the card" in (tmp_path / name).read_text()
+
+
+async def test_a_program_that_can_not_copy_is_no_success(
+    app: CourseApp, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISPLAY", ":0")
+    program = programs / "xclip"
+    program.write_text(f"#!{sys.executable}\nraise SystemExit(1)\n")
+    program.chmod(0o755)
+    async with app.run_test(size=SMALL, notifications=True) as pilot:
+        await go_to(pilot, app, "perf_counter/first_card")
+        await press(pilot, "c")
+        await until(pilot, lambda: told(app))
+        assert told(app) == ["Copied, if your terminal lets programs copy."]
+
+
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (300, 90)])
+@pytest.mark.parametrize("name", ["map", "card_that_ran", "not_yet", "code", "answered", "timeline"])
+async def test_a_window_that_becomes_too_small_and_large_again_loses_nothing(
+    app: CourseApp, fake: FakeGrader, name: str, size: tuple[int, int]
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        await open_screen(name, pilot, app, fake)
+        before = [segment.text for segment in segments(app)]
+        await pilot.resize_terminal(59, 15)
+        await pilot.pause()
+        assert "nothing is lost" in "".join(segment.text for segment in segments(app))
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        assert [segment.text for segment in segments(app)] == before
