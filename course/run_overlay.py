@@ -11,6 +11,8 @@ from lab.trace.verdict import BOTTLENECKS, Bottleneck, Diagnosis
 from lab.trace.words import NAMES
 
 WHOLE = "the GPU's part, from its first kernel to its last,"
+NOTICEABLE = 0.05
+"""A single run of a program differs by a few hundredths from the next one, whatever is changed."""
 NOTHING_NEW = 0.005
 """A share or a ratio that changed by less didn't change."""
 
@@ -38,8 +40,12 @@ class Overlay:
 
 def overlay(before: RunView, after: RunView, was: Diagnosis, now: Diagnosis) -> Overlay:
     """Two runs with the diagnosis of each."""
-    comparison = compare(was, now, WHOLE)
-    return Overlay(comparison.summary, comparison.helped, tuple(_rows(before, after, was, now, comparison)))
+    comparison = compare(was, now, WHOLE, NOTICEABLE)
+    summary, helped = comparison.summary, comparison.helped
+    unknown = next((each for each in (was, now) if each.devices and each.verdict.bottleneck == "unknown"), None)
+    if unknown is not None:  # what is too little for a verdict is too little to be compared
+        summary, helped = unknown.verdict.summary.replace("I can't tell", "I can't tell whether it helped", 1), None
+    return Overlay(summary, helped, tuple(_rows(before, after, was, now, comparison)))
 
 
 def _rows(before: RunView, after: RunView, was: Diagnosis, now: Diagnosis, comparison: Comparison) -> list[Difference]:

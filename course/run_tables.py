@@ -90,6 +90,8 @@ def _numbers(row: tuple[Value, ...]) -> tuple[float, ...]:
 def in_mib(size_bytes: float) -> str:
     """An amount of memory in binary megabytes, to about three digits."""
     mib = size_bytes / 2**20
+    if 0 < abs(mib) < 0.1:
+        return f"{size_bytes / 2**10:.3g} KiB"
     digits = 0 if abs(mib) >= 100 else 1 if abs(mib) >= 10 else 2
     return f"{mib:,.{digits}f} MiB".replace(",", " ")
 

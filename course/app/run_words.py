@@ -53,7 +53,7 @@ def headline(shown: Shown) -> Content:
         return Content.styled(printable(verdict.summary), "bold")
     idle = sum(each.idle_us / each.window_us for each in asked) / len(asked)
     if verdict.bottleneck in ("unknown", "none"):
-        return Content.assemble((f"GPU idle {idle:.0%}", style), f": {printable(verdict.summary)}")
+        return Content.assemble((f"GPU idle {idle:.0%}.", style), f" {printable(verdict.summary)}")
     if verdict.bottleneck == "compute":
         return Content.assemble((f"GPU busy {1 - idle:.0%}", style), f": {printable(verdict.summary)}")
     share = f"{verdict.share:.0%} of the time"

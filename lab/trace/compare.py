@@ -37,10 +37,13 @@ class Comparison:
         return asdict(self)
 
 
-def compare(before: Diagnosis, after: Diagnosis, as_a_whole: str = "") -> Comparison:
+def compare(
+    before: Diagnosis, after: Diagnosis, as_a_whole: str = "", noticeable: float = NOTICEABLE_SHARE
+) -> Comparison:
     """What changed from one to the other.
 
-    `as_a_whole` says in words what is compared where one of them has no steps, if the two are the same work as a whole.
+    What differs by less than `noticeable` is as fast as before. `as_a_whole` says in words what is compared where one of
+    them has no steps, if the two are the same work as a whole.
     """
     step_before, step_after = _step_us(before), _step_us(after)
     stepwise = step_before is not None and step_after is not None
@@ -59,7 +62,7 @@ def compare(before: Diagnosis, after: Diagnosis, as_a_whole: str = "") -> Compar
     helped = None
     if step_before is not None and step_after is not None and step_before > 0:
         ratio = step_after / step_before
-        helped = None if abs(ratio - 1) < NOTICEABLE_SHARE else ratio < 1
+        helped = None if abs(ratio - 1) < noticeable else ratio < 1
     words = ("a step", " per step") if stepwise or not as_a_whole else (as_a_whole, "")
     summary = _summary(before, after, step_before, step_after, helped, shown, words)
     return Comparison(summary, helped, "us_per_step" if per_step else "share", step_before, step_after, shown)

@@ -150,6 +150,18 @@ def test_where_one_run_has_no_kernels_it_does_not_guess() -> None:
     assert "can't tell" in found.summary
 
 
+def test_runs_that_are_too_short_for_a_verdict_are_too_short_to_be_compared() -> None:
+    found = laid_over([launch(1, 1, 1.2)], [launch(1, 1, 1.4)])
+    assert found.helped is None
+    assert found.summary.startswith("I can't tell whether it helped: the GPU's work spans only 200")
+    assert found.rows[0].change == "2 times as much"
+
+
+def test_what_two_runs_of_the_same_program_differ_by_is_no_difference() -> None:
+    assert laid_over(loop(5, 10), loop(5.5, 10)).helped is None
+    assert laid_over(loop(5, 10), loop(6, 10)).helped is False
+
+
 # Whatever happens
 
 
