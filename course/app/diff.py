@@ -11,8 +11,8 @@ from textual.content import Content
 from course.app.prose import QUIET, highlighted
 from course.compare import Fold, Line, Row
 
-SIDE_BY_SIDE = 96
-"""The fewest columns for two versions beside each other."""
+SIDE_BY_SIDE = 94
+"""The fewest columns for two versions beside each other: a terminal of 100 less margins and scroll bar."""
 MINE, THEIRS = "on $error 14%", "on $success 14%"
 WORD = "bold underline"
 MARGIN = 2

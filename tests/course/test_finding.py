@@ -17,14 +17,14 @@ from course.app.screens.base import CourseScreen
 from course.app.screens.exercise import ExerciseScreen
 from course.app.screens.glossary import GlossaryScreen
 from course.app.screens.lesson import AsideScreen, LessonScreen
-from course.app.screens.search import SearchScreen
+from course.app.screens.search import SearchScreen, _around
 from course.app.widgets.choice_list import ChoiceList
 from course.app.widgets.prose import FOUND, Prose
 from course.catalog import CatalogError
 from course.search import Index, Page
 from course.terms import Term
 from tests.course.conftest import EXERCISE
-from tests.course.test_app import SMALL, WIDE, go_to, press, until
+from tests.course.test_app import SMALL, WIDE, go_to, press, shown, until
 
 TERM = Term("stream", "Stream", ("Stream", "queue"), "A queue of the GPU.", "synchronize/only")
 
@@ -207,6 +207,28 @@ async def test_from_a_card_on_top_one_can_go_on_from_there(app: CourseApp) -> No
         await until(pilot, lambda: type(app.screen) is LessonScreen)
         assert app.screen.step.name == "second_card"
         assert len(app.screen_stack) == 2
+
+
+def test_a_line_that_is_too_long_is_shown_from_a_word_before_its_first_match() -> None:
+    line = f"{'word ' * 20}pinned memory {'word ' * 20}"
+    shown = _around(line, ["pinned"], 40).plain
+    assert shown.startswith("…word ")
+    assert "pinned memory" in shown
+    assert len(shown) <= 40
+    assert _around("a" * 100 + "pinned", ["pinned"], 40).plain.startswith("…aaa")
+
+
+async def test_the_help_names_the_keys_that_find_something(app: CourseApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await go_to(pilot, app, "perf_counter/first_card")
+        await press(pilot, "f1")
+        for line in (
+            "/  ",
+            "Search all cards, exercises and terms",
+            "Look up the words of this card",
+            "Mark this step",
+        ):
+            assert line in shown(app)
 
 
 # The glossary

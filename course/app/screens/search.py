@@ -151,5 +151,6 @@ def _around(line: str, words: list[str], width: int) -> Content:
     """As much of a line as there is room for, with its first match."""
     first = next(iter(marks(line, words)), (0, 0))[0]
     begin = max(first - BEFORE_MATCH, 0) if len(line) > width else 0
+    begin = line.find(" ", begin, first) + 1 or begin if begin else 0  # not within a word, if one ends before the match
     cut = f"…{line[begin:]}" if begin else line
     return Content.styled(cut, "$foreground 80%").truncate(width, ellipsis=True)
