@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,8 +140,10 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
         self._rescue(self._unsaved())
         if self._grader is not None:
             self._grader_task = asyncio.get_running_loop().create_task(self._grader.close())
-        # The terminal may be gone, so that an orderly end could wait for it for ever.
-        asyncio.get_running_loop().call_later(1.0, os._exit, 0)
+        # The terminal may be gone, and an orderly end may then wait for it for ever, the event loop with it.
+        last_resort = threading.Timer(1.0, os._exit, (0,))
+        last_resort.daemon = True
+        last_resort.start()
         self.exit()
 
     async def action_quit(self) -> None:
