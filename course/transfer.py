@@ -63,12 +63,13 @@ def import_from(file: Path, kept: Progress, own: Workspace, lessons: Catalog) ->
     """
     incoming = accounts.decode(_read(file), str(file))
     paths = _paths(own, lessons)
-    here = {step: found for step, path in paths.items() if (found := _work(step, path, own))}
     there = {step: each for step, each in incoming.files.items() if step in paths and not _is_starter(step, each, own)}
     imported = Imported(unknown=sorted(set(incoming.files) - set(paths)))
     before: dict[Path, FileText | None] = {}
     try:
-        with kept.transaction() as database:
+        # Alone, so that nothing that a window of the course saves meanwhile is replaced unseen.
+        with own.alone(), kept.transaction() as database:
+            here = {step: found for step, path in paths.items() if (found := _work(step, path, own))}
             together = accounts.merge(accounts.read_from(database), incoming)
             imported.attempts = accounts.write(database, together)
             for step, theirs in there.items():

@@ -47,7 +47,7 @@ class Machine:
         files = {
             path.relative_to(self.own.folder).as_posix(): path.read_bytes()
             for path in self.own.folder.rglob("*")
-            if path.is_file()
+            if path.is_file() and path.name != ".lock"
         }
         return accounts.encode(accounts.merge(accounts.Accounts(), accounts.read(self.kept))), files
 
