@@ -42,8 +42,8 @@ def compare(
 ) -> Comparison:
     """What changed from one to the other.
 
-    What differs by less than `noticeable` is as fast as before. `as_a_whole` says in words what is compared where one of
-    them has no steps, if the two are the same work as a whole.
+    What differs by less than `noticeable` is as fast as before. `as_a_whole` says in words what is compared where one
+    of them has no steps, if the two are the same work as a whole.
     """
     step_before, step_after = _step_us(before), _step_us(after)
     stepwise = step_before is not None and step_after is not None
