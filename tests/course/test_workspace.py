@@ -120,7 +120,7 @@ def test_of_two_that_save_at_the_same_time_the_second_is_told(own: Workspace) ->
 
 
 def test_a_window_that_was_stopped_while_it_saved_holds_up_no_other(own: Workspace) -> None:
-    with own._alone():
+    with own.alone():
         own.save(EXERCISE, "typed here")
     assert own.open(EXERCISE) == "typed here"
 
