@@ -202,5 +202,5 @@ def _prediction(body: str, here: str) -> Prediction:
     if not why.strip():
         raise CatalogError(f"{here} explains nothing. Say after the choices what the output shows.")
     right = marks.index("x") if "x" in marks else None
-    question, why, *choices = (" ".join(text.split()) for text in (question, why, *texts))
+    question, why, *choices = (lesson_files.unwrap(text) for text in (question, why, *texts))
     return Prediction(question, tuple(choices), right, why)

@@ -42,7 +42,7 @@ def load(folder: Path = folders.GLOSSARY, language: str = "en") -> tuple[Term, .
             raise CatalogError(f"{cards_file}: {section.name!r} of {text_file.name} has no card. Add it.")
         forms = lesson_files.forms_of(section.title)
         terms.append(Term(section.name, forms[0], forms, section.body, card))
-    return tuple(sorted(terms, key=lambda term: term.title.casefold()))
+    return tuple(sorted(terms, key=lambda term: lesson_files.alphabetical(term.title)))
 
 
 def used_in(terms: Iterable[Term], text: str) -> list[Term]:

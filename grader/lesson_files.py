@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,18 @@ def split(text: str) -> Text:
     sections = tuple(
         Section(name, head, "\n".join(body).strip()) for (name, head), body in zip(heads, bodies, strict=True)
     )
-    return Text(title, " ".join("\n".join(opening).split()), sections)
+    return Text(title, unwrap("\n".join(opening)), sections)
+
+
+def unwrap(text: str) -> str:
+    """A paragraph in one line. No-break spaces, as French has them before `:` and `?`, stay what they are."""
+    return re.sub(r"[ \t\r\n]+", " ", text).strip(" ")
+
+
+def alphabetical(title: str) -> str:
+    """The key that sorts titles as a reader does, `é` beside `e` and not after `z`."""
+    letters = unicodedata.normalize("NFD", title.casefold())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def forms_of(title: str) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from textual.worker import Worker
 from course.app.attention import Attention
 from course.app.clipboard import Clipboard
 from course.app.finding import Finding
+from course.app.line_breaks import keep_no_break_spaces
 from course.app.looks import Looks
 from course.app.screens.base import CourseScreen
 from course.app.shows_runs import ShowsRuns
@@ -82,6 +83,7 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
     def __init__(
         self, catalog: Catalog, workspace: Workspace, progress: Progress, make_grader: Callable[[], Grader]
     ) -> None:
+        keep_no_break_spaces()
         # Told so early, Textual leaves colours out; told later, it only turns them into greys.
         super().__init__(ansi_color=True if os.environ.get("NO_COLOR") else None)
         self.catalog = catalog

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from grader.lesson_files import form_pattern, forms_of, read_order, split, unclosed_fence
+from grader.lesson_files import alphabetical, form_pattern, forms_of, read_order, split, unclosed_fence
 from grader.lint.files import LANGUAGES
 from grader.lint.height import height
 from grader.lint.lessons import cards
@@ -61,7 +61,7 @@ def _text(course: Course, file: Path, language: str, taught_by: dict[str, Any]) 
     for title in sorted({each for each in titles if titles.count(each) > 1}):
         yield f"{place}: two terms are spelled {title!r}. Make them one."
     for before, after in pairwise(titles):
-        if before.casefold() > after.casefold():
+        if alphabetical(before) > alphabetical(after):
             yield f"{place}: {after!r} stands after {before!r}. Sort the terms."
     said = "\n".join(each.read_text(encoding="utf-8") for each in course.lessons.glob(f"*/{language}.md"))
     for section in sections:

@@ -6,6 +6,8 @@ import re
 import textwrap
 from itertools import pairwise
 
+from grader.lesson_files import unwrap
+
 TEXT_COLUMNS = 74  # an 80-column terminal less margins and scroll bar
 PANEL_LINES = 2  # a panel of code has a line above and one below
 CARD_LINES = 18  # 24 lines less header, the margin above, the title with the line below it, buttons and footer
@@ -38,4 +40,4 @@ def _block_height(lines: list[str]) -> int:
     if lines[0].startswith("|"):
         return len(lines)
     items = re.split(r"\n(?=- |\d+\. )", "\n".join(lines))
-    return sum(len(textwrap.wrap(" ".join(item.split()), TEXT_COLUMNS)) for item in items)
+    return sum(len(textwrap.wrap(unwrap(item), TEXT_COLUMNS)) for item in items)

@@ -367,6 +367,7 @@ def test_a_gap_in_the_numbers_of_lessons_is_named(course: Path) -> None:
         (TERMS, "## Why {#why}", "## Why {#reason}", f"{TERMS}: two terms are called {{#reason}}."),
         (TERMS, "## Reason, Ask {", "## Why, Ask {", f"{TERMS}: two terms are spelled 'Why'."),
         (TERMS, "## Why {", "## Question, Why {", f"{TERMS}: 'Question' stands after 'Reason'. Sort the terms."),
+        (TERMS, "## Why {", "## Élan, Why {", f"{TERMS}: 'Élan' stands after 'Reason'. Sort the terms."),
         (TERMS, "## Reason, Ask {", "## Reason {", f"{TERMS}: no lesson says 'Reason'."),
         (TERMS, "\nAsks.\n", "", f"{TERMS}: 'Why' isn't explained."),
         (TERMS, "Asks.", "Asks.\n\n" * 4, f"{TERMS}: 'Why' takes 7 lines. Cut it to 5."),
