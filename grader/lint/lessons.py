@@ -12,7 +12,7 @@ from grader.errors import CheckFault
 from grader.lesson_files import KINDS, kind_and_name, number_and_id, outside_code, read_order, split, unclosed_fence
 from grader.lint.checks import points_of
 from grader.lint.files import LANGUAGES
-from grader.lint.height import BRIEF_LINES, CARD_LINES, height
+from grader.lint.height import BRIEF_LINES, CARD_LINES, FENCED_COLUMNS, height, too_wide
 from grader.lint.places import Course
 from grader.percent import split as split_cells
 from grader.quiz import read_answers
@@ -178,6 +178,9 @@ def _text(course: Course, lesson: Lesson, file: Path, steps: list[tuple[str, str
         lines, most = height(brief), MOST_LINES.get(kind)
         if most is not None and lines > most:
             yield f"{place}: {{#{name}}} takes {lines} lines on a terminal of 80x24. Cut it to {most}."
+        for line in too_wide(section.body):
+            begins = line.strip()[:30]
+            yield f"{place}: {{#{name}}}: {begins!r}… is wider than {FENCED_COLUMNS} columns. Break the line."
         if kind == "exercise":
             yield from _exercise(course, place, f"{lesson.id}/{name}", section.title, hints)
 

@@ -338,6 +338,7 @@ def test_what_only_a_run_shows_is_found(
         ("### Hint\n```", "### Hint\n", "en.md:7: this block of code has no end, so all below is part of it."),
         ("## Task {#task}", "## Exercise {#task}", "is called 'Exercise' here and 'Task' in exercises/lesson/task.py."),
         ("Do it.", "Do it.\n\n" * 9, "{#task} takes 17 lines on a terminal of 80x24. Cut it to 12."),
+        ("Do it.", f"```text\n{'x' * 73}\n```", f"{{#task}}: '{'x' * 30}'… is wider than 72 columns. Break the line."),
         ("Do it.", "Do it.\n\n## More", "the heading '## More' has no name. Add {#name}"),
     ],
 )
