@@ -16,6 +16,10 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-snapshots", action="store_true", help="keep the pictures of the screens as they are now")
+
+
 @pytest.fixture(scope="session")
 def lab_runner() -> Iterator[WarmRunner]:
     """A runner with the real lab and its simulated GPU."""

@@ -54,8 +54,8 @@ class Editor(App):
 Editor().run()
 """
 LINE = "    total = total + step({0}, repeat={0})  # line {0}"
-LONG_FILE = (
-    "def train(step):\n    total = 0\n" + "".join(LINE.format(number) for number in range(496)) + "    return total\n"
+LONG_FILE = "\n".join(
+    ["def train(step):", "    total = 0", *(LINE.format(number) for number in range(496)), "    return total", ""]
 )
 KEYS = "abcdefghijklmnopqrstuvwxyz"
 HARLEQUIN = "harlequin==2.17.0"
