@@ -25,6 +25,7 @@ from textual.worker import Worker
 from course.app.attention import Attention
 from course.app.clipboard import Clipboard
 from course.app.finding import Finding
+from course.app.forget import forget_what_was_left
 from course.app.line_breaks import keep_no_break_spaces
 from course.app.looks import Looks
 from course.app.screens.base import CourseScreen
@@ -216,6 +217,11 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
         if os.environ.get("PROFILE_FIRST_GPU", "auto") == "auto":
             self.progress.set("gpu", self.gpu_in_words)
 
+    def watch_gpu_in_words(self, words: str) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, CourseScreen) and screen.is_mounted:
+                screen.header.gpu = words
+
     # Going from screen to screen
 
     def here(self, step: Step) -> None:
@@ -278,6 +284,7 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
         self._leave_screens()
         while len(self.screen_stack) > 2:
             self.pop_screen()
+        forget_what_was_left(self)
         self.switch_screen(screen)
 
     def _home(self) -> Screen[Any]:
@@ -393,6 +400,8 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
 
     def get_key_display(self, binding: Binding) -> str:
         display = super().get_key_display(binding)
+        if display == "esc":
+            return "Esc"
         return display.upper() if display[0] == "f" and display[1:].isdigit() else display
 
 

@@ -91,13 +91,16 @@ async def _reset(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
 async def _solution(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
     await _task(pilot, app, fake)
     await press(pilot, "d")
-    await _shows(pilot, app, "ConfirmScreen")
-    await press(pilot, "y")
+    await until(pilot, lambda: type(app.screen).__name__ in ("ConfirmScreen", "SolutionScreen"))
+    if type(app.screen).__name__ == "ConfirmScreen":
+        await press(pilot, "y")
     await _shows(pilot, app, "SolutionScreen")
 
 
 async def _question(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
     app.progress.set("quiz seed perf_counter", "1")
+    app.workspace.save_answers("perf_counter", {})
+    await _card(pilot, app, fake)
     await go_to(pilot, app, "perf_counter/quiz")
 
 
@@ -207,6 +210,9 @@ async def _shows(pilot: Pilot[None], app: CourseApp, name: str) -> None:
 
 async def open_screen(name: str, pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
     """Go to a screen, and wait until all of it is drawn."""
+    while len(app.screen_stack) > 2:
+        app.pop_screen()
+        await pilot.pause()
     await EVERY_SCREEN[name](pilot, app, fake)
     await pilot.pause()
     await pilot.wait_for_scheduled_animations()

@@ -9,15 +9,26 @@ it is committed.
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from course.app.app import CourseApp
+from course.app.screens import recap
 from course.workspace import Workspace
 from tests.course.conftest import FakeGrader
 from tests.course.every_screen import EVERY_SCREEN, give_solution, open_screen
 from tests.course.snapshots import picture
+
+
+class FixedDate(date):
+    """A day that doesn't change."""
+
+    @classmethod
+    def today(cls) -> FixedDate:
+        return cls(2026, 1, 2)
+
 
 KEPT = Path(__file__).with_name("snapshots")
 SIZES = [(80, 24), (120, 40)]
@@ -31,10 +42,12 @@ async def test_the_screen_is_as_in_its_picture(
     own: Workspace,
     tmp_path: Path,
     request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
     name: str,
     size: tuple[int, int],
 ) -> None:
     give_solution(app, own, tmp_path)
+    monkeypatch.setattr(recap, "date", FixedDate)
     app.animation_level = "none"  # a caret that blinks, a spinner
     async with app.run_test(size=size, notifications=name == "toast") as pilot:
         await open_screen(name, pilot, app, fake)

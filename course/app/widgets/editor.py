@@ -11,6 +11,7 @@ from textual.document._document import Document
 from textual.document._edit import Edit
 from textual.document._history import EditHistory
 from textual.message import Message
+from textual.theme import Theme
 from textual.timer import Timer
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
@@ -76,10 +77,14 @@ class Editor(CodeArea, inherit_bindings=False):
         self._wanted: Caret | None = None
 
     def on_mount(self) -> None:
-        self.watch(self.app, "theme", self._follow_theme)
+        self.app.theme_changed_signal.subscribe(self, self._follow_theme)
+        self._follow_theme(self.app.current_theme)
         self.cursor_blink = self.app.animation_level != "none"
 
-    def _follow_theme(self) -> None:
+    def on_unmount(self) -> None:
+        self.app.theme_changed_signal.unsubscribe(self)  # or the app keeps every editor that ever was
+
+    def _follow_theme(self, _theme: Theme) -> None:
         name = f"course-{self.app.theme}"
         self.register_theme(editor_theme(name, self.app.theme_variables))
         self.theme = name

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from course.app.app import CourseApp
 
 
 class CourseHeader(Widget):
@@ -20,10 +25,8 @@ class CourseHeader(Widget):
     """The GPU in use, in words."""
 
     def on_mount(self) -> None:
-        self.watch(self.app, "gpu_in_words", self._name_gpu)
-
-    def _name_gpu(self, words: str) -> None:
-        self.gpu = words
+        # Not by watching the app, which would keep the headers of all screens that ever were.
+        self.gpu = cast("CourseApp", self.app).gpu_in_words
 
     def render(self) -> Content:
         width = self.content_size.width

@@ -1,0 +1,27 @@
+"""What was left is let go of."""
+
+from __future__ import annotations
+
+import gc
+
+from textual._styles_cache import StylesCache
+
+from course.app.app import CourseApp
+from course.app.screens.base import CourseScreen
+from course.app.widgets.editor import Editor
+from course.app.widgets.header import CourseHeader
+from tests.course.conftest import EXERCISE
+from tests.course.test_app import SMALL, go_to
+
+
+async def test_screens_that_were_left_are_not_kept(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        for _ in range(6):
+            for step in ("perf_counter/first_card", EXERCISE, "perf_counter/quiz", "perf_counter/recap"):
+                await go_to(pilot, app, step)
+        gc.collect()
+        for kind in (CourseScreen, CourseHeader, Editor):
+            # The one that is shown, and the one that is just being closed.
+            assert sum(isinstance(each, kind) for each in gc.get_objects()) <= 2, kind
+        # One for each widget: those of two screens, and of the app's own few.
+        assert sum(isinstance(each, StylesCache) for each in gc.get_objects()) < 150
