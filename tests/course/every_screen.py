@@ -10,6 +10,7 @@ from textual.command import CommandList
 from textual.pilot import Pilot
 
 from course.app.app import CourseApp
+from course.app.widgets.editor import Editor
 from course.workspace import Workspace
 from grader.verdict import CheckResult
 from tests.course.conftest import EXERCISE, FakeGrader, verdict
@@ -214,6 +215,7 @@ async def open_screen(name: str, pilot: Pilot[None], app: CourseApp, fake: FakeG
         app.pop_screen()
         await pilot.pause()
     await EVERY_SCREEN[name](pilot, app, fake)
+    await until(pilot, lambda: all(editor.language for editor in app.screen.query(Editor)))
     await pilot.pause()
     await pilot.wait_for_scheduled_animations()
     await pilot.pause()
