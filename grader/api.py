@@ -16,9 +16,11 @@ __all__ = ["Mistake", "Seen", "SubmissionFailed", "Workload", "approx", "mistake
 class SubmissionFailed(Exception):
     """The submission didn't come back with a value; the message is for the learner."""
 
-    def __init__(self, status: Status, message: str) -> None:
+    def __init__(self, status: Status, message: str, *, ours: bool = False) -> None:
         super().__init__(message)
         self.status: Status = status
+        self.ours = ours
+        """Whether it is no fault of the submission's. Its message can't tell: a learner may write what we do."""
 
 
 class Workload(msgspec.Struct, frozen=True):

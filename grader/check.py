@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import importlib.metadata
+import math
 import os
 import re
 import secrets
@@ -76,10 +77,12 @@ def check(
     on_output: Callable[[str], None] | None = None,
     on_seen: Callable[[Seen], None] | None = None,
     checks: Path = CHECKS,
+    longest_run_s: float = math.inf,
 ) -> Verdict:
     """The verdict on a file as a submission for an exercise (`<lesson>/<exercise>`, or `<lesson>/quiz`).
 
-    A quiz needs no runner, since none of its answers is run. `on_seen` is told what the lab saw of each run.
+    A quiz needs no runner, since none of its answers is run. `on_seen` is told what the lab saw of each run;
+    `longest_run_s` stops one earlier than its check would.
 
     Raises UnknownExercise, GradedByInstructor, SubmissionNotFound, SeedOutOfRange, CheckFault, Cancelled or
     RunnerUnavailable; whatever the file contains and does, there is a verdict.
@@ -105,7 +108,9 @@ def check(
     elif runner is None:
         raise GraderError("An exercise can only be checked with a runner.")
     else:
-        status, results, gpu, program_s = _run_checks(file, path, data, seed, runner, cancellation, on_output, on_seen)
+        status, results, gpu, program_s = _run_checks(
+            file, path, data, seed, runner, cancellation, on_output, on_seen, longest_run_s
+        )
     return Verdict(
         exercise=exercise,
         status=status,
@@ -159,6 +164,7 @@ def _run_checks(
     cancellation: Cancellation | None,
     on_output: Callable[[str], None] | None,
     on_seen: Callable[[Seen], None] | None,
+    longest_run_s: float,
 ) -> tuple[Status, list[CheckResult], Gpu | None, float]:
     from grader.api import SubmissionFailed
     from grader.plugin import PointsPlugin, Submission
@@ -167,7 +173,7 @@ def _run_checks(
         source, unreadable = read_source(path, data), None
     except Unreadable as error:
         source, unreadable = Source("", path.name), str(error)
-    submission = Submission(str(path.absolute()), source, seed, runner, cancellation, on_output, on_seen)
+    submission = Submission(str(path.absolute()), source, seed, runner, cancellation, on_output, on_seen, longest_run_s)
     if unreadable is not None:
         submission.give_up(SubmissionFailed("error", unreadable))
     plugin = PointsPlugin(submission)

@@ -7,12 +7,15 @@ import unicodedata
 from pathlib import Path
 
 from grader.api import SubmissionFailed, Workload
-from grader.runner.child import OWN_FAULT
 from grader.runner.protocol import Call, Finished, Frame, Limits, Raised, Returned, Script
 from grader.runner.run import Outcome
 from grader.verdict import Status
 
 OURS = "This is a fault of the course, not of yours: please report it."
+CHANGED = (
+    "The exercise could not set up what it measures once your file was loaded: {} "
+    "Does your file change what is PyTorch's or the lab's? Leave that as it is."
+)
 MAX_LINES = 12
 MAX_MESSAGE = 3_000
 
@@ -22,14 +25,28 @@ def printable(text: str) -> str:
     return "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\ufffd" for c in text)
 
 
-def failure(outcome: Outcome, request: Call | Script, limits: Limits) -> SubmissionFailed | None:
-    """Why this run brought no value, or None if it did."""
+def failure(
+    outcome: Outcome, request: Call | Script, limits: Limits, *, built_elsewhere: bool = False
+) -> SubmissionFailed | None:
+    """Why this run brought no value, or None if it did.
+
+    `built_elsewhere`: what the run works on could be set up where none of the submission's code had run.
+    """
     if outcome.end == "ended" and isinstance(outcome.report, Returned | Finished):
         expected = Returned if isinstance(request, Call) else Finished
         if isinstance(outcome.report, expected):
             return None
+    if built_elsewhere and isinstance(outcome.report, Raised) and outcome.report.stage == "build":
+        message = CHANGED.format(_sentence(f"{outcome.report.error}: {_shortened(outcome.report.text)}"))
+        return SubmissionFailed("error", printable(message)[:MAX_MESSAGE])
     status, message = _explain(outcome, request, limits)
-    return SubmissionFailed(status, printable(message)[:MAX_MESSAGE])
+    return SubmissionFailed(status, printable(message)[:MAX_MESSAGE], ours=_is_ours(outcome))
+
+
+def _is_ours(outcome: Outcome) -> bool:
+    if isinstance(outcome.report, Raised):
+        return outcome.report.stage in ("start", "build")
+    return outcome.end == "ended" and not outcome.reached
 
 
 def not_expected(outcome: Outcome, workload: Workload) -> SubmissionFailed:
@@ -38,7 +55,9 @@ def not_expected(outcome: Outcome, workload: Workload) -> SubmissionFailed:
         why = f"{outcome.report.error}: {_shortened(outcome.report.text)}"
     else:
         why = f"it took more than {outcome.duration_s:.0f} seconds" if outcome.end == "timeout" else outcome.end
-    return SubmissionFailed("error", f"What to expect of {workload.name} could not be measured ({why}). {OURS}")
+    return SubmissionFailed(
+        "error", f"What to expect of {workload.name} could not be measured ({why}). {OURS}", ours=True
+    )
 
 
 def _explain(outcome: Outcome, request: Call | Script, limits: Limits) -> tuple[Status, str]:
@@ -78,11 +97,8 @@ def _explain(outcome: Outcome, request: Call | Script, limits: Limits) -> tuple[
     code = outcome.exit_code
     if code is not None and code < 0:
         return "crashed", killed(-code)
-    if code == OWN_FAULT:
-        return "crashed", (
-            f"The process for your code ended before it could begin (exit code {code}). {OURS} "
-            "Unless your code itself ends with this exit code: let the function return its result instead."
-        )
+    if not outcome.reached:
+        return "crashed", f"The process for your code ended before it could begin (exit code {code}). {OURS}"
     return "crashed", (
         "Your code ended the process before there was a result (os._exit, or the like). "
         "Let the function return its result instead."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import random
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
@@ -33,6 +34,7 @@ class Submission:
         cancellation: Cancellation | None = None,
         on_output: Callable[[str], None] | None = None,
         on_seen: Callable[[Seen], None] | None = None,
+        longest_run_s: float = math.inf,
     ) -> None:
         self.path = path
         self.source = source
@@ -47,6 +49,7 @@ class Submission:
         self._seen: dict[bytes, Seen | SubmissionFailed] = {}
         self._expected: dict[bytes, Any] = {}
         self._unusable: SubmissionFailed | None = None
+        self._longest_run_s = longest_run_s
 
     def give_up(self, reason: SubmissionFailed) -> None:
         """Let every further run fail for this reason."""
@@ -79,7 +82,7 @@ class Submission:
             cells=list(self.source.starts),
         )
         try:
-            return self._run_once(request, Limits(time_s=time_limit_s))
+            return self._run_once(request, self._limits(time_limit_s))
         except SubmissionFailed as failed:
             for text, mistake_id in (known_errors or {}).items():
                 if text in str(failed):
@@ -110,7 +113,10 @@ class Submission:
 
     def run(self, *, time_limit_s: float = 60.0) -> Seen:
         """Run the whole file as a program. Raises SubmissionFailed if it doesn't come to its end with exit code 0."""
-        return self._run_once(Script(self.path, self.source.text, self.seed), Limits(time_s=time_limit_s))
+        return self._run_once(Script(self.path, self.source.text, self.seed), self._limits(time_limit_s))
+
+    def _limits(self, time_limit_s: float) -> Limits:
+        return Limits(time_s=min(time_limit_s, self._longest_run_s))
 
     def _run_once(self, request: Call | Script, limits: Limits) -> Seen:
         if self._unusable is not None:
@@ -129,10 +135,10 @@ class Submission:
             raise Cancelled("The check was cancelled.")
         self.gpu = outcome.gpu
         self.program_s += outcome.duration_s
-        failed = failure(outcome, request, limits)
+        failed = failure(outcome, request, limits, built_elsewhere=bool(self._expected))
         seen = failed if failed is not None else _seen(outcome)
         if isinstance(seen, SubmissionFailed):
-            seen = SubmissionFailed(seen.status, self.source.explained(str(seen)))
+            seen = SubmissionFailed(seen.status, self.source.explained(str(seen)), ours=seen.ours)
         if isinstance(seen, Seen):
             self._on_seen(seen)
         elif seen.status == "timeout":
@@ -229,8 +235,9 @@ class PointsPlugin:
     def _fail(self, item: pytest.Item, result: CheckResult, error: BaseException) -> None:
         message: str
         mistake_id = None
+        ours = False
         if isinstance(error, SubmissionFailed):
-            message = str(error)
+            message, ours = str(error), error.ours
             self.status = self.status or error.status
         elif isinstance(error, AssertionError) and error.args and isinstance(error.args[0], str):
             message = printable(error.args[0])
@@ -239,12 +246,13 @@ class PointsPlugin:
             if isinstance(error, GraderError) and not isinstance(error, CheckFault):
                 self.stopped_by = error
                 item.session.shouldstop = str(error)
+            ours = True
             message = (
                 f"The check itself failed ({type(error).__name__}: {str(error)[:300]}). "
                 "That is a fault of the course, not of your code: please report it."
             )
         self.results[item.nodeid] = msgspec.structs.replace(
-            result, passed=False, points=0, message=message, mistake=mistake_id
+            result, passed=False, points=0, message=message, mistake=mistake_id, ours=ours
         )
 
 

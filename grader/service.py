@@ -5,6 +5,7 @@ The app talks to it through grader.client. Requests are done one after another; 
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
@@ -45,10 +46,11 @@ SUMMARIES = ("alive_at_peak", "key_averages")  # what the lab tells last, of the
 class Service:
     """Reads requests in one thread and carries them out in another."""
 
-    def __init__(self, answers: IO[bytes], runner: WarmRunner) -> None:
+    def __init__(self, answers: IO[bytes], runner: WarmRunner, longest_run_s: float = math.inf) -> None:
         self._answers = answers
         self._answering = threading.Lock()
         self._runner = runner
+        self._longest_run_s = longest_run_s
         self._waiting: deque[RunFile | CheckFile] = deque()
         self._something_waits = threading.Condition()
         self._cancellations: dict[int, Cancellation] = {}
@@ -114,7 +116,13 @@ class Service:
 
         path = Path(asked.path)
         verdict = check(
-            asked.exercise, path, seed=asked.seed, runner=self._runner, cancellation=cancellation, on_seen=seen
+            asked.exercise,
+            path,
+            seed=asked.seed,
+            runner=self._runner,
+            cancellation=cancellation,
+            on_seen=seen,
+            longest_run_s=self._longest_run_s,
         )
         return CheckDone(asked.id, verdict, first)
 
@@ -180,12 +188,12 @@ def run_result(outcome: Outcome, limits: Limits) -> RunResult:
     return RunResult(status, exit_code, outcome.duration_s, outcome.gpu, events, message)
 
 
-def serve(runner: WarmRunner) -> None:
+def serve(runner: WarmRunner, longest_run_s: float = math.inf) -> None:
     """Serve the process at the other end of stdin and stdout until it closes stdin or ends."""
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a check prints must not get among the answers
-    service = Service(answers, runner)
+    service = Service(answers, runner, longest_run_s)
     runner.start()
     threading.Thread(target=service.warm_up, daemon=True).start()
     threading.Thread(target=service.work, daemon=True).start()
@@ -203,9 +211,12 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--shut-in", action="store_true", help="keep what is run apart from everything, or refuse")
     arguments.add_argument("--bubble", metavar="BWRAP", help="the program bubblewrap, to do so twice")
+    arguments.add_argument(
+        "--longest-run", type=float, default=math.inf, metavar="S", help="when a check's run is stopped"
+    )
     options = arguments.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is for whoever started this to handle
-    serve(WarmRunner(shut_in=options.shut_in, bubble=options.bubble))
+    serve(WarmRunner(shut_in=options.shut_in, bubble=options.bubble), options.longest_run)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ class Source:
         return [
             number
             for number, cell in enumerate(self.cells, 1)
-            if cell.kind == "code" and definition.search(cell.source)
+            if cell.kind == "code" and definition.search("\n".join(line[:200] for line in cell.source.split("\n")))
         ]
 
 

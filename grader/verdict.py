@@ -25,6 +25,8 @@ class CheckResult(msgspec.Struct, frozen=True):
     max_points: int
     message: str | None = None
     mistake: str | None = None
+    ours: bool = False
+    """Whether it was the course or the machine that failed, not the submission."""
 
 
 class Verdict(msgspec.Struct, frozen=True):

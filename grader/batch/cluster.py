@@ -37,7 +37,9 @@ class Checked(msgspec.Struct, frozen=True):
     """Whether nothing can be run on that worker."""
 
 
-def checkers(address: str, *, jobs: int | None, shut_in: bool) -> list[ClusterChecker]:
+def checkers(
+    address: str, *, jobs: int | None, shut_in: bool, longest_run_s: float | None = None
+) -> list[ClusterChecker]:
     """One for each of the cluster's threads, or for so many jobs. Raises NoCluster."""
     if importlib.util.find_spec("distributed") is None:
         raise NoCluster("Dask isn't installed: pip install 'profile-first[cluster]', here and on the workers.")
@@ -52,7 +54,7 @@ def checkers(address: str, *, jobs: int | None, shut_in: bool) -> list[ClusterCh
         client.close()
         raise NoCluster(f"The scheduler at {address} has no workers yet. Start some, then grade again.")
     shared = _Shared(client, jobs or threads)
-    return [ClusterChecker(shared, shut_in) for _ in range(jobs or threads)]
+    return [ClusterChecker(shared, shut_in, longest_run_s) for _ in range(jobs or threads)]
 
 
 class _Shared:
@@ -73,9 +75,10 @@ class _Shared:
 class ClusterChecker:
     """Has one file after another checked somewhere in the cluster."""
 
-    def __init__(self, shared: _Shared, shut_in: bool) -> None:
+    def __init__(self, shared: _Shared, shut_in: bool, longest_run_s: float | None = None) -> None:
         self._shared = shared
         self._shut_in = shut_in
+        self._longest_run_s = longest_run_s
         self._left = False
         self.layers: list[str] = []
 
@@ -88,7 +91,15 @@ class ClusterChecker:
         with path.open("rb") as file:
             data = file.read(max_bytes(path) + 1)
         future = self._shared.client.submit(
-            check_here, exercise, path.name, data, seed, self._shut_in, pure=False, retries=RETRIES
+            check_here,
+            exercise,
+            path.name,
+            data,
+            seed,
+            self._shut_in,
+            self._longest_run_s,
+            pure=False,
+            retries=RETRIES,
         )
         try:
             answer = msgspec.json.decode(future.result(), type=Checked)
@@ -118,14 +129,16 @@ class ClusterChecker:
 _own = threading.local()
 
 
-def check_here(exercise: str, name: str, data: bytes, seed: int, shut_in: bool) -> bytes:
+def check_here(
+    exercise: str, name: str, data: bytes, seed: int, shut_in: bool, longest_run_s: float | None = None
+) -> bytes:
     """Check a file on this worker; the answer is data that can run nothing."""
     from grader.batch.grade import course_fingerprint
     from grader.batch.grading_process import ProcessLost
     from grader.errors import RunnerUnavailable
 
     course = course_fingerprint()
-    process = _grading_process(shut_in)
+    process = _grading_process(shut_in, longest_run_s)
     with tempfile.TemporaryDirectory(prefix="profile-first-") as folder:
         path = Path(folder) / Path(name).name
         path.write_bytes(data)
@@ -141,12 +154,14 @@ def check_here(exercise: str, name: str, data: bytes, seed: int, shut_in: bool) 
     return msgspec.json.encode(answer)
 
 
-def _grading_process(shut_in: bool) -> Any:
+def _grading_process(shut_in: bool, longest_run_s: float | None) -> Any:
     from grader.batch.grading_process import GradingProcess
     from grader.runner import bubblewrap
 
-    if getattr(_own, "process", None) is None or _own.shut_in != shut_in:
-        _own.process = GradingProcess(shut_in=shut_in, bubble=bubblewrap.find()[0] if shut_in else None)
-        _own.shut_in = shut_in
+    asked = shut_in, longest_run_s
+    if getattr(_own, "process", None) is None or _own.asked != asked:
+        bubble = bubblewrap.find()[0] if shut_in else None
+        _own.process = GradingProcess(shut_in=shut_in, bubble=bubble, longest_run_s=longest_run_s)
+        _own.asked = asked
         atexit.register(_own.process.close)
     return _own.process

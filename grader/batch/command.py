@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import secrets
 import sys
@@ -64,6 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--unsafe", action="store_true", help="run submissions with your own rights, where they can't be shut in"
     )
+    how.add_argument(
+        "--longest-run", type=_seconds, metavar="S", help="stop each run after so many seconds, if not earlier"
+    )
     how.add_argument("--scheduler", metavar="ADDRESS", help="let a Dask cluster do it, e.g. tcp://10.0.0.1:8786")
     add_options(parser)
 
@@ -72,6 +76,16 @@ def _jobs(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1024:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of jobs: a whole number from 1 on")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    return seconds
 
 
 def _seed(text: str) -> int:
@@ -177,12 +191,15 @@ def _settings(options: argparse.Namespace) -> tuple[Settings, Sequence[Checker] 
         regrade=options.regrade,
         shut_in=not options.unsafe,
         bubble=bubble,
+        longest_run_s=options.longest_run,
     )
     if options.scheduler is None:
         return settings, None
     from grader.batch.cluster import checkers
 
-    return settings, checkers(options.scheduler, jobs=options.jobs, shut_in=not options.unsafe)
+    return settings, checkers(
+        options.scheduler, jobs=options.jobs, shut_in=not options.unsafe, longest_run_s=options.longest_run
+    )
 
 
 def _processors() -> int:

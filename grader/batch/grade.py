@@ -15,13 +15,12 @@ from typing import Protocol
 import exercises
 import lab
 import solutions
-from grader.batch.grading_process import GradingProcess, ProcessLost
+from grader.batch.grading_process import GradingProcess, ProcessHangs, ProcessLost
 from grader.batch.ledger import Ledger
 from grader.batch.reach import reaches
 from grader.batch.records import Attempt, Result
 from grader.check import SEEDS, course_version
 from grader.errors import GraderError
-from grader.feedback import OURS
 from grader.source import max_bytes
 from grader.verdict import CheckResult, Verdict
 
@@ -51,6 +50,8 @@ class Settings:
     regrade: bool = False
     shut_in: bool = True
     bubble: str | None = None
+    longest_run_s: float | None = None
+    """When each run of a submission is stopped, where its check doesn't stop it earlier."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,8 @@ def grade(
     """
     stop = stop or threading.Event()
     course = course_fingerprint()
+    if settings.longest_run_s is not None:
+        course = f"{course}, {settings.longest_run_s:g} s"
     results: dict[int, Result] = {}
     waiting: queue.SimpleQueue[tuple[int, Task]] = queue.SimpleQueue()
     for number, attempt in enumerate(attempts):
@@ -108,7 +111,10 @@ def grade(
     if kept == len(attempts):
         return [results[number] for number in range(len(attempts))]
     jobs = min(settings.jobs, len(attempts) - kept)
-    checkers = checkers or [GradingProcess(shut_in=settings.shut_in, bubble=settings.bubble) for _ in range(jobs)]
+    checkers = checkers or [
+        GradingProcess(shut_in=settings.shut_in, bubble=settings.bubble, longest_run_s=settings.longest_run_s)
+        for _ in range(jobs)
+    ]
     heard: queue.SimpleQueue[News] = queue.SimpleQueue()
     threads = [
         threading.Thread(target=_work, args=(checker, waiting, heard, stop), name="checker") for checker in checkers
@@ -197,6 +203,9 @@ def check_attempt(checker: Checker, task: Task) -> Result:
             verdict = checker.check(task.attempt.exercise, path, task.seed)
             trouble = _trouble(verdict)
             break
+        except ProcessHangs as hangs:
+            trouble = str(hangs)
+            break
         except ProcessLost as lost:
             trouble = str(lost)
         except RunnerUnavailable:
@@ -222,10 +231,10 @@ def check_attempt(checker: Checker, task: Task) -> Result:
 
 
 def _trouble(verdict: Verdict) -> str | None:
-    """What in a verdict is no fault of the submission's, as far as its words tell."""
+    """What in a verdict is no fault of the submission's."""
     for check in verdict.checks:
-        if check.message is not None and (OURS in check.message or "fault of the course" in check.message):
-            return check.message.splitlines()[0]
+        if check.ours:
+            return (check.message or check.name).splitlines()[0]
     return None
 
 

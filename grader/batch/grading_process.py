@@ -34,13 +34,23 @@ class ProcessLost(Exception):
     """The process ended, or did not answer, while it checked a file; the message says which."""
 
 
+class ProcessHangs(ProcessLost):
+    """It would do so again, so that nobody should wait for it twice."""
+
+
 class GradingProcess:
     """Speaks to a grader.service. For one thread at a time."""
 
     def __init__(
-        self, *, shut_in: bool = True, bubble: str | None = None, command: Sequence[str] | None = None
+        self,
+        *,
+        shut_in: bool = True,
+        bubble: str | None = None,
+        longest_run_s: float | None = None,
+        command: Sequence[str] | None = None,
     ) -> None:
         options = [*(["--shut-in"] if shut_in else []), *(["--bubble", bubble] if bubble is not None else [])]
+        options += ["--longest-run", str(longest_run_s)] if longest_run_s is not None else []
         self._command = list(command or [sys.executable, "-m", "grader.service"]) + options
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
@@ -111,7 +121,7 @@ class GradingProcess:
         while b"\n" not in self._heard:
             if not select.select([descriptor], [], [], max(0.0, give_up_s - monotonic()))[0]:
                 self.kill()
-                raise ProcessLost(f"The grader did not answer within {limit_s:.0f} seconds.")
+                raise ProcessHangs(f"The grader did not answer within {limit_s:.0f} seconds.")
             data = os.read(descriptor, 1 << 16)
             if not data:
                 told = self._last_words()

@@ -8,9 +8,14 @@ have good reasons is only shown to the instructor.
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from grader.source import Source, Unreadable, max_bytes, read_source
 
@@ -37,6 +42,11 @@ NAMES_TO_LOOK_AT = ("eval", "exec", "compile", "__import__", "globals", "vars")
 BY_NAME = ("getattr", "setattr", "delattr", "hasattr", "attrgetter", "import_module")
 PATCHED = ("torch", "time", "gc", "sys", "builtins")
 MOST_SHOWN = 20
+PACKAGES = Path(__file__).parents[2]
+LONG_BYTES = 20_000
+"""An exercise has 3,000."""
+READ_LIMIT_S = 30.0
+NESTED = "it is nested too deeply to be read"
 
 
 @dataclass(frozen=True)
@@ -50,17 +60,47 @@ class Reached:
 def reaches(path: Path) -> Reached:
     """What a submission's source reaches for. A file that can't be read as Python reaches for nothing."""
     try:
+        return reached_in(path) if path.stat().st_size <= LONG_BYTES else _in_a_process_of_its_own(path)
+    except OSError:
+        return Reached()
+
+
+def _in_a_process_of_its_own(path: Path) -> Reached:
+    """Python's parser takes hundreds of megabytes for some long files, and on Python 3.10 others make it crash."""
+    command = [sys.executable, "-m", "grader.batch.reach", str(path.absolute())]
+    try:
+        done = subprocess.run(command, cwd=PACKAGES, capture_output=True, timeout=READ_LIMIT_S, check=True)
+        return msgspec.json.decode(done.stdout, type=Reached)
+    except (subprocess.SubprocessError, msgspec.DecodeError):
+        return Reached((NESTED,))
+
+
+def reached_in(path: Path) -> Reached:
+    """The same, in this process."""
+    try:
         with path.open("rb") as file:
             source = read_source(path, file.read(max_bytes(path) + 1))
-        tree = ast.parse(source.text)
-    except (OSError, Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
+    except (OSError, Unreadable):
         return Reached()
     visitor = _Visitor()
     try:
-        visitor.visit(tree)
-    except RecursionError:
-        return Reached(look=("it is nested too deeply to be read",))
+        for part, above in _parts(source):
+            # A cell that isn't Python keeps none of the others from being run.
+            with suppress(SyntaxError, ValueError):
+                visitor.visit(ast.increment_lineno(ast.parse(part), above))
+    except (RecursionError, MemoryError):
+        return Reached((NESTED,))
     return Reached(tuple(_told(visitor.forbidden, source)), tuple(_told(visitor.look, source)))
+
+
+def _parts(source: Source) -> Iterator[tuple[str, int]]:
+    """What is run on its own: the file, or each cell of a notebook; and how many lines stand above it."""
+    if not source.cells:
+        yield source.text, 0
+        return
+    lines = source.text.split("\n")
+    for start, end in zip(source.starts, [*source.starts[1:], len(lines) + 1], strict=True):
+        yield "\n".join(lines[start - 1 : end - 1]), start - 1
 
 
 def _told(found: list[tuple[int, str]], source: Source) -> Iterator[str]:
@@ -174,3 +214,7 @@ class _Visitor(ast.NodeVisitor):
             owner = self._dotted(node.value)
             return None if owner is None else f"{owner}.{node.attr}"
         return None
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(msgspec.json.encode(reached_in(Path(sys.argv[1]))))

@@ -26,6 +26,7 @@ from grader.runner.descendants import end_with_parent
 from grader.runner.equipment import Equipment
 from grader.runner.exceptions import learner_traceback, raised
 from grader.runner.protocol import (
+    BEGUN,
     Argument,
     BuiltArgument,
     Call,
@@ -61,6 +62,7 @@ def carry_out(start: Start, files: list[int], equipment: Equipment, inside: str 
         request, nonce_pipe = _read_errand(request_file)
         if inside is not None:
             start = msgspec.structs.replace(start, folder=inside)
+        os.write(report_pipe, BEGUN)
         exit_code = 0  # from here on there is a report, or something of the learner's prevented it: a failure as well
         _write_report(report_pipe, nonce_pipe, _report_of(request, start, entered, output, equipment))
     except BaseException:

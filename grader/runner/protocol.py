@@ -16,6 +16,8 @@ import msgspec
 from grader.verdict import Gpu
 
 MAX_CONTROL_BYTES = 1 << 20
+BEGUN = b"begun\n"
+"""What a child writes before its report, when from then on it can only fail through the learner's code."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -26,7 +28,7 @@ class Limits(msgspec.Struct, frozen=True):
     report_bytes: int = 64_000_000
     memory_bytes: int = 4_000_000_000  # on top of what the warm process has
     file_bytes: int = 500_000_000
-    processes: int = 300  # where it is shut in
+    processes: int = 150  # where it is shut in; fewer than the kernel refuses, so that forks without end are stopped
 
 
 # --- what to run: runner -> child -------------------------------------------------------------------------------------

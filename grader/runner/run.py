@@ -20,6 +20,7 @@ from grader.errors import RunnerUnavailable
 from grader.runner.cancellation import Cancellation
 from grader.runner.descendants import descendants, memory_bytes
 from grader.runner.protocol import (
+    BEGUN,
     Ended,
     Errand,
     Expect,
@@ -56,6 +57,7 @@ class Outcome(msgspec.Struct, frozen=True):
     duration_s: float
     gpu: Gpu
     began: bool = True  # whether the learner's code could have been reached
+    reached: bool = True  # whether the process came so far, as it told itself
     lost: str | None = None  # why the warm process went with it, so that the next run has to start a new one
 
 
@@ -228,11 +230,12 @@ class Run:
         whole = end == "ended" and self.ended is not None and self.ended.exit_code == 0
         return Outcome(
             end=end,
-            report=read_report(bytes(self.report), self.nonce) if whole else None,
+            report=read_report(bytes(self.report).removeprefix(BEGUN), self.nonce) if whole else None,
             exit_code=self.ended.exit_code if self.ended is not None else None,
             output="".join(self.output),
             duration_s=duration_s,
             gpu=self.gpu,
             began=self.started,
+            reached=self.report.startswith(BEGUN),
             lost=lost,
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import site
 import sys
@@ -266,6 +267,8 @@ def empty_shared_memory() -> None:
     if os.environ.get(IN_BUBBLEWRAP) != "yes":
         return
     for entry in Path(SHARED_MEMORY).iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
         with contextlib.suppress(OSError):
             entry.unlink()
 

@@ -46,6 +46,12 @@ REFUSED = {
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
     "fanotify_init": (300, 262),
+    # memory that is in nobody's address space, where no limit counts it
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "shmget": (29, 194),
+    "msgget": (68, 186),
+    "semget": (64, 190),
     # into the kernel
     "bpf": (321, 280),
     "perf_event_open": (298, 241),

@@ -153,11 +153,21 @@ def test_where_nothing_can_be_run_the_whole_class_is_refused_with_the_reason(han
 def test_a_fault_of_the_course_in_a_verdict_is_told(hand_in: Handed, tmp_path: Path) -> None:
     class Faulty(FakeChecker):
         def check(self, exercise: str, path: Path, seed: int) -> Verdict:
-            check = CheckResult("It waits", False, 0, 2, f"What to expect could not be measured. {OURS}")
+            check = CheckResult("It waits", False, 0, 2, "What to expect could not be measured.", ours=True)
             return Verdict(exercise, "error", 0, 2, [check], None, seed, 0.1, "", "1")
 
     (result,) = graded(hand_in(anna="right"), tmp_path / "out", Faulty())
     assert "could not be measured" in str(result.trouble)
+
+
+def test_a_submission_that_calls_its_own_fault_the_courses_is_not_believed(hand_in: Handed, tmp_path: Path) -> None:
+    class Told(FakeChecker):
+        def check(self, exercise: str, path: Path, seed: int) -> Verdict:
+            check = CheckResult("It waits", False, 0, 2, f"It stopped with an error: ValueError: {OURS}")
+            return Verdict(exercise, "error", 0, 2, [check], None, seed, 0.1, "", "1")
+
+    (result,) = graded(hand_in(anna="wrong"), tmp_path / "out", Told())
+    assert result.trouble is None
 
 
 def test_what_reaches_into_the_grader_gets_nothing_and_says_why(hand_in: Handed, tmp_path: Path) -> None:

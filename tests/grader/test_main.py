@@ -59,7 +59,7 @@ def test_verdicts_are_printed_as_json(answers: Path, capsys: pytest.CaptureFixtu
         "version",
         "program_s",
     ]
-    assert list(verdicts[0]["checks"][0]) == ["name", "passed", "points", "max_points", "message", "mistake"]
+    assert list(verdicts[0]["checks"][0]) == ["name", "passed", "points", "max_points", "message", "mistake", "ours"]
 
 
 def test_a_file_that_is_no_exercise_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from grader.batch.reach import Reached, reaches
+from grader.batch.reach import NESTED, Reached, reaches
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -111,6 +111,27 @@ def test_in_a_notebook_the_cell_is_named(tmp_path: Path) -> None:
     path = tmp_path / "time_on_the_gpu.ipynb"
     nbformat.write(notebook, path)
     assert reaches(path).forbidden == ("cell 2, line 2: it imports ctypes",)
+
+
+def test_a_cell_that_is_not_python_hides_none_of_the_others(tmp_path: Path) -> None:
+    import nbformat
+
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [nbformat.v4.new_code_cell("this is not python"), nbformat.v4.new_code_cell("import ctypes")]
+    path = tmp_path / "time_on_the_gpu.ipynb"
+    nbformat.write(notebook, path)
+    assert reaches(path).forbidden == ("cell 2, line 1: it imports ctypes",)
+
+
+@pytest.mark.parametrize(
+    "source", ["a" + ".b" * 300_000, "a" + "()" * 300_000, "-" * 500_000 + "1", "1" + "+1" * 9_000]
+)
+def test_what_the_parser_falls_over_costs_nobody_else(source: str, tmp_path: Path) -> None:
+    assert reached(source, tmp_path).forbidden == (NESTED,)
+
+
+def test_a_long_file_is_read_as_a_short_one_is(tmp_path: Path) -> None:
+    assert reached("x = 1\n" * 10_000 + "import ctypes", tmp_path).forbidden == ("line 10001: it imports ctypes",)
 
 
 def test_a_file_full_of_it_is_told_in_a_few_lines(tmp_path: Path) -> None:

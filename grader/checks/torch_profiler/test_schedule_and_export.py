@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+
 import pytest
 
 from grader.api import Seen, approx, mistake, workload
@@ -38,7 +40,7 @@ def recordings(seen: Seen) -> list[list[int]]:
     stops = [*numbers(seen, "profiler_stop"), len(seen.observed)]
     begins = numbers(seen, "workload")
     return [
-        [step for step, begin in enumerate(begins, 1) if start < begin < min(n for n in stops if n > start)]
+        [step + 1 for step in range(bisect(begins, start), bisect(begins, stops[bisect(stops, start)]))]
         for start in numbers(seen, "profiler_start")
     ]
 
