@@ -210,6 +210,8 @@ class FindBar(Horizontal):
             self.call_after_refresh(self._close_if_left)
 
     def _close_if_left(self) -> None:
+        if not self.is_attached:  # the whole screen was left
+            return
         if self.screen.focused is None or self not in self.screen.focused.ancestors:
             self.close()
 
