@@ -92,8 +92,11 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
         self.progress = progress
         self.turns = Turns(self._turn_changed)
         """What runs now, and what waits for it."""
-        self.histories: dict[str, tuple[str, EditHistory]] = {}
-        """What was typed in exercises that aren't shown, and how it came about, so that undo works there again."""
+        self.histories: dict[str, tuple[str, EditHistory, str | None]] = {}
+        """What was typed in exercises that aren't shown, and how it came about, so that undo works there again.
+
+        With it, where it could not be saved, the text of the file that it was to replace.
+        """
         self._make_grader = make_grader
         self._grader: Grader | None = None
         self._told_problems: set[str] = set()
@@ -165,8 +168,9 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
         self.exit(message=self._rescue(unsaved))
 
     def _unsaved(self) -> list[tuple[str, str]]:
-        screens = [screen for screen in self.screen_stack if isinstance(screen, CourseScreen) and screen.is_mounted]
-        return [found for screen in screens if (found := screen.unsaved()) is not None]
+        """The files, and the texts that could not be saved in them, of all screens that were left."""
+        left = self.histories.items()
+        return [(self.workspace.path(step).name, text) for step, (text, _, replaces) in left if replaces is not None]
 
     def _rescue(self, unsaved: list[tuple[str, str]]) -> str | None:
         """Write what can't be saved where it belongs into the folder for temporary files; say where."""

@@ -114,10 +114,6 @@ class CourseScreen(Screen[None]):
     def leave(self) -> None:
         """Called before another screen takes the place of this one, and before the app ends: keep everything."""
 
-    def unsaved(self) -> tuple[str, str] | None:
-        """A file's name and the text that could not be saved in it."""
-        return None
-
 
 class StepScreen(CourseScreen):
     """A screen that shows one step of a lesson."""

@@ -127,14 +127,16 @@ class CodeScreen(StepScreen):
         if draft == text:
             workspace.drop_draft(step)
             draft = None
-        typed, history = self.course.histories.pop(step, ("", None))
+        typed, history, replaces = self.course.histories.pop(step, ("", None, None))
         editor = self.editor
         editor.read_only = False
         editor.load(text, caret or first_caret(text), history if typed == text else None)
         self._knows(text)
-        if draft is not None:
-            editor.take_over(draft)
-            self._known, self._theirs = UNKNOWN, text.encode()
+        unsaved = draft if replaces is None else typed
+        if unsaved is not None:
+            editor.take_over(unsaved)
+            if draft is not None or replaces != text:
+                self._known, self._theirs = UNKNOWN, text.encode()
         self.say_where()
 
     def _knows(self, text: str) -> None:
@@ -229,12 +231,12 @@ class CodeScreen(StepScreen):
     def leave(self) -> None:
         if self._known is not None:
             self.save()
-            self.course.histories[self.step.id] = self.editor.text, self.editor.history
-
-    def unsaved(self) -> tuple[str, str] | None:
-        if self._known is None or self.editor.read_only or self.is_saved or not self._not_saved:
-            return None
-        return self.file_name, self.editor.text
+            unsaved = self._not_saved and not self.is_saved
+            self.course.histories[self.step.id] = (
+                self.editor.text,
+                self.editor.history,
+                self._known if unsaved else None,
+            )
 
     # Saying
 
