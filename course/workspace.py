@@ -115,19 +115,20 @@ class Workspace:
         """Start the exercise again; the learner's text goes to a numbered backup, whose path is returned."""
         starter, path = self.starter(exercise), self.path(exercise)
         backup = None
-        try:
-            on_disk = path.read_bytes() if path.exists() else None  # which needn't be text any more
-            if on_disk is not None and on_disk != starter.encode():
-                backup = self.back_up(exercise, on_disk)
-        except OSError as error:
-            raise WorkspaceError(f"{path} can't be backed up, so it stays as it is: {error.strerror}.") from error
-        write_atomically(path, starter)
+        with self.alone():
+            try:
+                on_disk = path.read_bytes() if path.exists() else None  # which needn't be text any more
+                if on_disk is not None and on_disk != starter.encode():
+                    backup = self.back_up(exercise, on_disk)
+            except OSError as error:
+                raise WorkspaceError(f"{path} can't be backed up, so it stays as it is: {error.strerror}.") from error
+            write_atomically(path, starter)
         return backup
 
     def keep_aside(self, step: str, suffix: str, text: str) -> Path | None:
         """Put another version of a file among the backups, unless it is there already; returns where."""
         folder, name = self._backups(step)
-        if any(path.read_bytes() == text.encode() for path in folder.glob(f"{name}.*{suffix}")):
+        if any(path.read_bytes() == text.encode() for path in folder.glob(f"{name}.[0-9]*{suffix}")):
             return None
         return self.back_up(step, text, suffix)
 
@@ -163,9 +164,15 @@ class Workspace:
             path.unlink(missing_ok=True)
 
     def draft(self, exercise: str) -> str | None:
-        """A text that is not in its file yet: of this process, or of one that has ended since."""
-        texts = (_read_or_none(path) for path in self._drafts(exercise))
-        return next((text for text in texts if text is not None), None)
+        """A text that is not in its file yet: of this process, or of one that has ended since.
+
+        Of several, as windows that were killed together leave, one is to be decided; the others become backups.
+        """
+        drafts = self._drafts(exercise)
+        for path in drafts[1:]:
+            self.keep_aside(exercise, path.suffix, _read(path))
+            path.unlink()
+        return _read_or_none(drafts[0]) if drafts else None
 
     def _draft_path(self, exercise: str, process: int | str) -> Path:
         folder, name = self._backups(exercise)

@@ -138,6 +138,18 @@ def test_a_draft_is_found_again_by_its_process_and_by_others_once_that_has_ended
     assert own.draft(EXERCISE) is None
 
 
+def test_of_several_drafts_one_is_to_be_decided_and_the_others_are_backed_up(own: Workspace) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for process, text in ((ended.pid, "of one window"), (os.getpid(), "of the other")):
+        workspace.write_atomically(own._draft_path(EXERCISE, process), text)
+    to_decide = own.draft(EXERCISE)
+    own.drop_draft(EXERCISE)
+    assert own.draft(EXERCISE) is None
+    (backup,) = own._draft_path(EXERCISE, "*").parent.iterdir()
+    assert {to_decide, backup.read_text("utf-8")} == {"of one window", "of the other"}
+
+
 def test_a_file_that_is_not_text_is_reported_with_its_path(own: Workspace) -> None:
     own.open(EXERCISE)
     own.path(EXERCISE).write_bytes(b"\xff\xfe")
