@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from course.progress import REVEALED, Progress
+from course.report import printable
 from grader.verdict import Verdict
 
 VERSION = 1
@@ -164,7 +165,7 @@ def decode(data: bytes, name: str) -> Accounts:
         for attempt in accounts.attempts:
             _examine(attempt)
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError) as error:
-        raise AccountsUnreadable(f"{name} is damaged: {error}. Export it again.") from None
+        raise AccountsUnreadable(f"{name} is damaged: {printable(str(error))}. Export it again.") from None
     return accounts
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 
 from course import catalog
 from course.remedies import REMEDIES
-from course.report import Ink
+from course.report import Ink, printable
 from lab.trace.compare import Comparison
 from lab.trace.ranks import Ranks
 from lab.trace.verdict import Bottleneck, Cost, DeviceSplit, Diagnosis
@@ -17,7 +16,6 @@ from lab.trace.words import NAMES, duration
 
 NAME_WIDTH = 60
 SHARE_BAR = 24
-UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a0-\U0010ffff]")
 
 
 def lines(found: Sequence[Diagnosis], comparison: Comparison | None, ranks: Ranks | None, ink: Ink) -> Iterator[str]:
@@ -153,13 +151,8 @@ def short(name: str) -> str:
     return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1]}…"
 
 
-def printable(text: str) -> str:
-    """Text from a file, without what a terminal would obey."""
-    return UNPRINTABLE.sub(" ", text)
-
-
 def _wrapped(ink: Ink, text: str, indent: str, hang: int = 0) -> Iterator[str]:
     width = max(ink.width or shutil.get_terminal_size((100, 24)).columns, 40)
     yield from textwrap.wrap(
-        text, width, initial_indent=indent, subsequent_indent=indent + " " * hang, break_on_hyphens=False
+        printable(text), width, initial_indent=indent, subsequent_indent=indent + " " * hang, break_on_hyphens=False
     )

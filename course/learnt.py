@@ -9,6 +9,7 @@ from typing import Any
 from course import standing
 from course.catalog import Catalog, Lesson, Step
 from course.progress import Progress
+from course.report import printable
 from course.standing import Done, LessonStanding
 
 CardOf = Callable[[str], str | None]
@@ -27,7 +28,7 @@ class Mistake:
 
     @property
     def in_words(self) -> str:
-        return self.id.replace("_", " ")
+        return printable(self.id.replace("_", " "))  # imported progress may say anything
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def _mistakes(
 def _wrong_answers(lesson: Lesson, kept: Progress) -> Iterable[str]:
     for step in lesson.steps:
         if step.kind == "quiz" and (verdict := kept.last_verdict(step.id)):
-            yield from (check["name"] for check in verdict.get("checks", ()) if not check["passed"])
+            yield from (printable(check["name"]) for check in verdict.get("checks", ()) if not check["passed"])
 
 
 def duration_in_words(seconds_s: float) -> str:

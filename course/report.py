@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,13 @@ _STATUS = {
     "timeout": "ran out of time",
     "crashed": "ended early",
 }
+# Controls and halves of a pair; separators of lines; and what turns the direction of the text that follows.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+
+
+def printable(text: str) -> str:
+    """A line of text from a file of anybody's, without what a terminal would obey."""
+    return _UNPRINTABLE.sub(" ", text)
 
 
 class Ink:

@@ -139,6 +139,12 @@ def test_what_isnt_accounts_is_refused_with_the_reason(data: bytes, why: str) ->
         accounts.decode(data, "file")
 
 
+def test_the_reason_holds_nothing_that_a_terminal_would_obey() -> None:
+    with pytest.raises(AccountsUnreadable, match=r"is damaged: .*more") as refused:
+        accounts.decode(json.dumps(changed(**{"\x1b]0;more\x07": 1})).encode(), "file")
+    assert str(refused.value).isprintable()
+
+
 @given(st.binary(max_size=200))
 def test_bytes_of_any_kind_are_refused_with_a_message(data: bytes) -> None:
     with pytest.raises(AccountsUnreadable, match=r"^file "):

@@ -168,6 +168,22 @@ def test_what_a_terminal_would_obey_is_not_printed(tmp_path: Path, capsys: pytes
     assert "\x1b" not in capsys.readouterr().out
 
 
+def test_the_sentence_of_the_verdict_holds_nothing_either_that_a_terminal_would_obey(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorder = Recorder()
+    for number in range(5):
+        begin = recorder.now
+        recorder.launch(1_000)
+        recorder.wait("\x1b]0;a title\x07\u202ecudaDeviceSynchronize")
+        recorder.nothing(4_000)
+        recorder.step(number, begin)
+    assert main(["diagnose", str(write(tmp_path / "trace.json", recorder.events))]) == 0
+    said = capsys.readouterr().out
+    assert "cudaDeviceSynchronize)" in said
+    assert not set("\x1b\x07\u202e") & set(said)
+
+
 def test_a_terminal_that_knows_only_ascii_gets_ascii(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding="ascii"))

@@ -98,6 +98,14 @@ def test_the_last_answers_to_a_quiz_are_those_that_count_as_wrong(kept: Progress
     assert first(kept, course).wrong_answers == ()
 
 
+def test_what_imported_progress_says_can_not_steer_a_terminal(kept: Progress, course: Catalog) -> None:
+    trick = "\x1b]52;c;eA==\x07\u202e"
+    kept.record(to_plain(verdict(CheckResult(f"Who {trick} waits?", False, 0, 5, "", f"a{trick}b"), exercise=QUIZ)))
+    text = learnt_report.markdown(kept, course, DAY)
+    assert "waits?" in text
+    assert not set(trick[:1] + trick[-2:]) & set(text)
+
+
 def test_looking_at_a_solution_counts_as_first_only_before_passing(kept: Progress, course: Catalog) -> None:
     kept.see_solution(EXERCISE, passed=True)
     assert first(kept, course).looked_first == ()
