@@ -6,8 +6,8 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
-from course.diagnosis_report import printable
 from course.lanes import Average, Gap, KindSums, Lane, Mark, RunView, Span
+from course.report import printable
 
 Arrays = Mapping[str, "array[Any]"]
 

@@ -8,8 +8,8 @@ from io import StringIO
 from textual.content import Content
 
 from course.app.runs import Shown
-from course.diagnosis_report import lines, printable
-from course.report import Ink
+from course.diagnosis_report import lines
+from course.report import Ink, printable
 from lab.trace.verdict import Diagnosis
 from lab.trace.words import NAMES, duration
 

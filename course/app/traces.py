@@ -86,7 +86,7 @@ async def _listen(stdout: asyncio.StreamReader, tell: Told, several: bool) -> tu
                 gpu = _name(file, None, several)
                 shown.append(Shown(nothing_of_a_device(), file["diagnosis"], gpu))
             else:
-                from course.diagnosis_report import printable
+                from course.report import printable
 
                 file["shown_texts"] = [printable(text)[:200] for text in message["texts"]]
                 file["host"] = SpanArray(arrays, "host", file["shown_texts"])
@@ -111,7 +111,7 @@ async def _array(stdout: asyncio.StreamReader, kind: str, length: int) -> array[
 
 def _name(file: Mapping[str, Any], device: Mapping[str, Any] | None, several: bool) -> str:
     """Which device of which rank or file it is."""
-    from course.diagnosis_report import printable
+    from course.report import printable
 
     rank = file["diagnosis"].rank
     of = f"rank {rank}" if rank is not None else printable(file["file"]) if several else ""

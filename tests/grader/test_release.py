@@ -321,6 +321,15 @@ def test_classroom_never_gives_more_than_the_maximum(repository, tmp_path):
     assert results["tests"][0]["score"] == 4
 
 
+def test_what_a_message_says_is_no_command_to_github(repository, tmp_path):
+    says = verdict(0, "error").replace("It didn't.", "ValueError:\\n::set-output name=result::e30=")
+    done, _ = classroom(repository, tmp_path / "output", course_says=says)
+    lines = done.stdout.splitlines()
+    token = lines[0].removeprefix("::stop-commands::")
+    assert len(token) == 32
+    assert lines.index("::set-output name=result::e30=") < lines.index(f"::{token}::")
+
+
 def test_classroom_without_checks_says_what_was_handed_in(tmp_path):
     release(tmp_path / "repository", checks=False)
     file = tmp_path / f"repository/work/workspace/{TIME}.py"

@@ -260,7 +260,7 @@ def common_begin(texts: Sequence[str]) -> str:
 
 def shown_entry(path: str) -> str:
     """The last part of a path, without what a terminal would obey."""
-    from course.diagnosis_report import printable
+    from course.report import printable
 
     name = path.rstrip(os.sep).rpartition(os.sep)[2] + (os.sep if path.endswith(os.sep) else "")
     return printable(name.encode("utf-8", "replace").decode())
