@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from course import diagnose, folders, progress_command, serve, submit
 from course.names import WrongUsage
 
 if TYPE_CHECKING:
@@ -40,11 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by whoever started the program
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser(grades=given[:1] == ["grade"])
-    options, unknown = parser.parse_known_args(arguments)
-    if unknown:
-        # The command's own usage says more than that of the whole program.
-        getattr(options, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
+    options = _parsed(given) if given else argparse.Namespace()  # the app, as it is mostly begun, needs no parser
     command = getattr(options, "do", _app)
     try:
         code: int = command(options)
@@ -85,7 +80,18 @@ def _is_for_people(error: Exception) -> bool:
     return errors is not None and isinstance(error, errors.GraderError)
 
 
+def _parsed(given: list[str]) -> argparse.Namespace:
+    parser = _parser(grades=given[:1] == ["grade"])
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        # The command's own usage says more than that of the whole program.
+        getattr(options, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
+
+
 def _parser(*, grades: bool = False) -> argparse.ArgumentParser:
+    from course import diagnose, folders, progress_command, serve, submit
+
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         prog="profile-first", description=DESCRIPTION, epilog=EPILOG, formatter_class=form, allow_abbrev=False
