@@ -108,7 +108,6 @@ def duration_in_words(seconds_s: float) -> str:
 
 def card_of(mistake: str) -> str | None:
     """The card that the grader's list of known mistakes names for one."""
-    from grader.mistakes import misconceptions
+    from grader import mistakes  # which takes a moment to import
 
-    known = misconceptions().get(mistake)
-    return known.card if known else None
+    return mistakes.card_of(mistake)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from course.lanes import FEW_GAPS, HOST_KINDS, LONG_GAP
 from course.trace_averages import Averages, averages
 from lab.trace.attribute import DeviceTime, Idle
 from lab.trace.causes import CAUSES
@@ -21,7 +22,6 @@ MOST_SPANS = 200_000
 """Of a lane; where there are more, neighbours are drawn together."""
 MOST_LABELS = 2_000
 MOST_ROWS = 500
-LONG_GAP, FEW_GAPS = 0.01, 10
 
 GPU_KIND = {Kind.COMPUTE: "kernel", Kind.COMMUNICATION: "collective", Kind.COPY: "memcpy"}
 WAITED_FOR = {
@@ -142,9 +142,8 @@ class Lanes:
         names = [*phases, "launch"]
         whole = Spans(np.array([window.begin_ns]), np.array([window.end_ns]))
         begin, end, number = layered(whole, [*phases.values(), launching])
-        words = {"wait": "waits", "data": "loads data", "copy": "copies", "alloc": "memory calls", "launch": "launches"}
         kinds = np.array([self.texts.of(name) for name in (*names, "code")], np.int32)
-        texts = np.array([self.texts.of(words.get(name, name)) for name in (*names, "other code")], np.int32)
+        texts = np.array([self.texts.of(HOST_KINDS[name]) for name in (*names, "code")], np.int32)
         name = texts[number]
         for which, events in ((0, Kind.BLOCKING), (1, Kind.ALLOCATING), (2, Kind.COPYING)):
             self._by_event(name, begin, number == which, ours & trace.of(events))

@@ -18,11 +18,11 @@ import msgspec
 
 from grader.runner import bubblewrap
 from grader.runner.confine import landlock_abi
+from grader.runner.kernel import PR_SET_SECCOMP
 from grader.runner.sandbox import NAMESPACES
 
 TRY_LIMIT_S = 10.0
 FOR_CLASSES = "used when a class is graded"
-_PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
 _EFAULT = 14
 
@@ -110,7 +110,7 @@ def _seccomp() -> Layer:
         return _linux_only(name)
     libc = ctypes.CDLL(None, use_errno=True)
     # Without a filter this fails with EFAULT where filters are supported, and with EINVAL where they aren't.
-    libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0)
+    libc.prctl(PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0)
     if ctypes.get_errno() == _EFAULT:
         return Layer(name, True, f"{FOR_CLASSES}: system call filters are supported")
     return Layer(name, False, "no system call filters", "Needs a kernel built with CONFIG_SECCOMP_FILTER.")

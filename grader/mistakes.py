@@ -63,6 +63,12 @@ def mistake(mistake_id: str, /, **values: object) -> Mistake:
     return Mistake(mistake_id, message)
 
 
+def card_of(mistake_id: str | None) -> str | None:
+    """The card that explains a known mistake, `<lesson>/<card>`."""
+    known = misconceptions().get(mistake_id) if mistake_id else None
+    return known.card if known is not None else None
+
+
 def title(mistake_id: str) -> str:
     """A known mistake's name as a heading, e.g. `CPU time for GPU time`."""
     words = mistake_id.replace("_", " ")

@@ -248,7 +248,7 @@ class PointsPlugin:
                 item.session.shouldstop = str(error)
             ours = True
             message = (
-                f"The check itself failed ({type(error).__name__}: {str(error)[:300]}). "
+                f"The check itself failed ({type(error).__name__}: {printable(str(error))[:300]}). "
                 "That is a fault of the course, not of your code: please report it."
             )
         self.results[item.nodeid] = msgspec.structs.replace(

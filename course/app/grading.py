@@ -56,10 +56,9 @@ def card_of(mistake: str | None) -> str | None:
     """The `<lesson>/<card>` that explains a mistake."""
     if not mistake:
         return None
-    from grader.mistakes import misconceptions
+    from grader import mistakes  # which takes a moment to import
 
-    known = misconceptions().get(mistake)
-    return known.card if known else None
+    return mistakes.card_of(mistake)
 
 
 def explanations(verdict: Mapping[str, Any]) -> list[str]:

@@ -81,7 +81,6 @@ class GradingProcess:
         )
         self._heard = b""
         try:
-            # Whether code can be run is only told to whoever asks for a run, so a check of nothing asks.
             answer = self._answer(START_LIMIT_S)
         except ProcessLost as lost:
             raise RunnerUnavailable(str(lost)) from None
@@ -111,7 +110,9 @@ class GradingProcess:
             self._process.stdin.write(msgspec.json.encode(asked) + b"\n")
             self._process.stdin.flush()
         except OSError:
-            raise ProcessLost(self._last_words()) from None
+            told = self._last_words()
+            self.kill()
+            raise ProcessLost(told) from None
 
     def _answer(self, limit_s: float) -> Answered:
         assert self._process is not None

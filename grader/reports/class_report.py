@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from grader.batch.records import Gradebook
+from grader.mistakes import card_of
 from grader.reports import class_figures as figures
 from grader.reports.csv_cells import number
 from grader.reports.pages import html_page
 from grader.reports.scores import moment
 from grader.reports.similarity import Compared, compare
-from grader.reports.taught import card_of, place_of
+from grader.reports.taught import place_of
 from grader.reports.troubles import many_timeouts, streaks
 from grader.reports.words import Words
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from grader.batch.records import Result, Row, Score
+from grader.mistakes import card_of
 from grader.reports.characters import one_line
 from grader.reports.csv_cells import number
 from grader.reports.pages import html_page, markdown_page
 from grader.reports.scores import has_points, is_quiz, moment, told_before, verdict_of
-from grader.reports.taught import card_of, place_of
+from grader.reports.taught import place_of
 from grader.reports.words import Words
 from grader.verdict import CheckResult, Verdict
 

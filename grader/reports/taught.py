@@ -9,7 +9,6 @@ from pathlib import Path
 
 from grader.lesson_files import number_and_id, split
 from grader.lint.places import THIS_COURSE
-from grader.mistakes import misconceptions
 
 
 @dataclass(frozen=True)
@@ -24,12 +23,6 @@ class Place:
 def place_of(step: str, language: str = "en") -> Place | None:
     """The place of `<lesson>/<card or exercise>`; None if the course's texts have no such step."""
     return _places(THIS_COURSE.lessons, language).get(step)
-
-
-def card_of(mistake_id: str | None) -> str | None:
-    """The card that explains a known mistake, `<lesson>/<card>`."""
-    known = misconceptions().get(mistake_id) if mistake_id is not None else None
-    return known.card if known is not None else None
 
 
 @cache

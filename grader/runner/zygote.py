@@ -125,7 +125,7 @@ class Zygote:
         if self.child in ended and self.child is not None:
             self._end_run(self.child, ended)
         elif self.spare_pid in ended and self.child is not None:
-            self.spare_pid = None  # as above
+            self.spare_pid = None  # the next run starts another one
         elif self.spare_pid in ended:
             self._forget_waiting()
             self._tell(Unable("The process that runs your code ended while it was starting."))

@@ -350,6 +350,14 @@ def test_broken_checks_are_not_blamed_on_the_submission(
         check("lesson/exercise", submit(tmp_path, ""), runner=forking, checks=write_checks(tmp_path, source))
 
 
+def test_what_a_check_stumbles_over_is_told_without_what_a_terminal_would_obey(
+    forking: WarmRunner, tmp_path: Path
+) -> None:
+    source = 'import pytest\n@pytest.mark.points(1)\ndef test_a():\n    raise LookupError("no \\x1b[2J row")\n'
+    verdict = check("lesson/exercise", submit(tmp_path, ""), runner=forking, checks=write_checks(tmp_path, source))
+    assert "LookupError: no \ufffd[2J row" in str(verdict.checks[0].message)
+
+
 def test_checks_of_the_same_name_are_not_confused(forking: WarmRunner, tmp_path: Path) -> None:
     template = 'import pytest\n@pytest.mark.points({0})\ndef test_{1}():\n    """{1}"""\n    assert True, "never"\n'
     checks = tmp_path / "checks"

@@ -108,6 +108,21 @@ def test_regrade_checks_everything_again(hand_in: Handed, tmp_path: Path) -> Non
     assert sorted(student for student, _ in again.asked) == ["anna", "bob"]
 
 
+def test_what_ran_without_being_kept_apart_is_checked_again_where_it_is(hand_in: Handed, tmp_path: Path) -> None:
+    attempts, unsafe, again = hand_in(anna="right"), FakeChecker(), FakeChecker()
+    unsafe.layers = []
+    graded(attempts, tmp_path / "out", unsafe, shut_in=False)
+    graded(attempts, tmp_path / "out", again)
+    assert [student for student, _ in again.asked] == ["anna"]
+
+
+def test_checkers_are_closed_where_there_is_nothing_to_check(hand_in: Handed, tmp_path: Path) -> None:
+    attempts, idle = hand_in(anna="right"), FakeChecker()
+    graded(attempts, tmp_path / "out", FakeChecker())
+    graded(attempts, tmp_path / "out", idle)
+    assert (idle.asked, idle.closed) == ([], 1)
+
+
 def test_a_process_that_is_lost_once_costs_nothing(hand_in: Handed, tmp_path: Path) -> None:
     lost: list[str] = []
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 
 from grader.batch.records import NotAssigned, Result, Score
-from grader.mistakes import misconceptions, title
+from grader.mistakes import card_of, misconceptions, title
 from grader.reports import class_figures as figures
 from grader.reports.class_report import class_html
 from grader.reports.names import safe_names
 from grader.reports.similarity import Group, compare, normalised
-from grader.reports.taught import card_of, place_of
+from grader.reports.taught import place_of
 from grader.reports.troubles import many_timeouts, streaks
 from grader.reports.words import Words
 from tests.grader.reports.classes import (

@@ -114,6 +114,13 @@ def test_lateness_overrides_seed_and_how_to_repeat_are_told() -> None:
         assert "profile-first check 'x y.py' --exercise" in text
 
 
+def test_of_several_attempts_the_one_that_counts_is_named_whatever_the_policy_says() -> None:
+    latest = score(result(VERDICTS[0], number=3), attempts=3)
+    for text in (page(latest).of("main"), markdown(latest)):
+        assert "3 attempts; number 3 is the one that counts." in text
+        assert "most points" not in text
+
+
 def test_what_only_concerns_the_machine_or_the_instructor_is_not_told() -> None:
     secret = result(None, trouble="no space left on /dev/sda1", look=["opens /proc/1/mem"], file="/srv/secret/x.py")
     for text in (page(score(secret)).of("main"), markdown(score(secret))):
