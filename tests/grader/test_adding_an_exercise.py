@@ -62,11 +62,14 @@ def test_the_steps_of_the_page_lead_to_an_exercise_without_complaints(course: Co
     assert lint(course)
     course.checks_of(f"synchronize/{NAME}").write_text(f"import pytest\n\n{check}", "utf-8")
     assert lint(course)
-    order, text = lesson / "lesson.toml", lesson / "en.md"
+    order = lesson / "lesson.toml"
     order.write_text(order.read_text("utf-8").replace("[[steps]]\nquiz", f"{step}\n[[steps]]\nquiz"), "utf-8")
     two_more = "\n### Hint\n\nA second one.\n\n### Hint\n\nA third one.\n\n"
-    before, quiz, after = re.split(r"^(## .*\{#quiz\}$)", text.read_text("utf-8"), flags=re.MULTILINE)
-    text.write_text(f"{before}{section}{two_more}{quiz}{after}", "utf-8")
+    for text in sorted(lesson.glob("??.md")):
+        before, quiz, after = re.split(r"^(## .*\{#quiz\}$)", text.read_text("utf-8"), flags=re.MULTILINE)
+        # The page's brief stands for its translation, which keeps to its language's spaces.
+        brief = section.replace("?", "\u202f?") if text.stem == "fr" else section
+        text.write_text(f"{before}{brief}{two_more}{quiz}{after}", "utf-8")
     assert lint(course)
     course.misconceptions.write_text(f"{course.misconceptions.read_text('utf-8')}\n{misconception}", "utf-8")
     submissions.mkdir(parents=True)

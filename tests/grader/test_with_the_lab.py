@@ -83,7 +83,8 @@ def test_returning_a_tensor_is_not_reading_it(call: Callable[..., Returned]) -> 
     report = call("import torch\ndef f(): return torch.ones(2, 3, device='cuda')")
     assert report.value["$tensor"]["shape"] == [2, 3]
     assert report.value["$tensor"]["device"] == "cuda:0"
-    assert kinds(report.events) == {"launch"}
+    assert "launch" in kinds(report.events)
+    assert not {"host_read", "wait"} & kinds(report.events)
 
 
 def test_returning_a_profile_is_not_waiting(call: Callable[..., Returned]) -> None:
