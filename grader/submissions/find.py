@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import re
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +28,7 @@ from grader.submissions.layouts import (
     read_gradescope_list,
     time_of,
 )
+from grader.submissions.private import private_folder
 from grader.submissions.roster import Roster
 
 # Folders that say nothing of whose it is.
@@ -75,7 +73,7 @@ def find(
     if not path.exists():
         raise SubmissionNotFound(f"There is no {path}. Give the folder or the archive with the submissions.")
     path = path.absolute()
-    listing = list_all(path, Opener(into or _private_folder(), limits))
+    listing = list_all(path, Opener(into or private_folder(), limits))
     search = _Search(path, roster, known or this_course(), listing)
     assigned, refused = [], list(listing.refused)
     for handed in listing.handed:
@@ -111,12 +109,6 @@ def find_of_one(
             refused.append(NotAssigned(handed.shown, found.why))
     attempts = _attempts(assigned, [student.id])
     return Found([student], attempts, sorted(refused, key=lambda each: each.shown), [] if attempts else [student.id])
-
-
-def _private_folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="profile-first-"))  # only its owner may look into it
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 class _Search:
