@@ -31,7 +31,7 @@ class Attempt(msgspec.Struct, frozen=True):
     exercise: str
     """`<lesson>/<exercise>`, or `<lesson>/quiz`."""
     file: str
-    """Where the grader finds it: an absolute path."""
+    """Where the grader finds it: an absolute path. Empty in results.json for what it opened from an archive."""
     shown: str
     """Where the instructor finds it: the path below what was given, through archives too."""
     handed_in_at_s: float | None = None

@@ -16,6 +16,7 @@ import msgspec
 from grader.batch.records import Gradebook, NotAssigned, Result, Row, Score, Student
 from grader.errors import GraderError
 from grader.reports.characters import encodable
+from grader.submissions.private import PREFIX
 
 SCHEMA: Literal[1] = 1
 
@@ -79,7 +80,11 @@ def results_json(gradebook: Gradebook) -> bytes:
     file = ResultsFile(
         SCHEMA, gradebook.title, gradebook.graded_at_s, gradebook.exercises, rows, results, gradebook.not_assigned
     )
-    return msgspec.json.format(msgspec.json.encode(_encodable(msgspec.to_builtins(file))), indent=1) + b"\n"
+    plain = msgspec.to_builtins(file)
+    for result in plain["results"]:
+        if PREFIX in result["attempt"]["file"]:  # opened from an archive, in a folder that is gone when this is read
+            result["attempt"]["file"] = ""
+    return msgspec.json.format(msgspec.json.encode(_encodable(plain)), indent=1) + b"\n"
 
 
 def read_results(path: Path) -> Gradebook:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from grader.batch.records import NotAssigned
 from grader.reports.characters import encodable
 from grader.reports.results_json import ResultsUnreadable, read_results, results_json, schema
+from grader.submissions.private import PREFIX
 from tests.grader.reports.classes import VERDICTS, class_of, gradebook, result, row, score, student, verdict_saying
 
 
@@ -52,6 +53,15 @@ def test_a_counted_result_that_is_missing_among_the_results_is_added(tmp_path: P
     back = read(results_json(book), tmp_path)
     assert back.rows == book.rows  # type: ignore[attr-defined]
     assert len(back.results) == 2  # type: ignore[attr-defined]
+
+
+def test_where_an_archive_was_opened_is_not_told_since_it_is_gone(tmp_path: Path) -> None:
+    opened = result(VERDICTS[0])
+    attempt = msgspec.structs.replace(opened.attempt, file=f"/tmp/{PREFIX}x/000001/time_on_the_gpu.py")
+    book = gradebook(row(student(), score(msgspec.structs.replace(opened, attempt=attempt))))
+    plain = json.loads(results_json(book))
+    assert plain["results"][0]["attempt"]["file"] == ""
+    assert plain["results"][0]["attempt"]["shown"] == attempt.shown
 
 
 @given(st.text(st.characters()))
