@@ -52,10 +52,13 @@ def headline(shown: Shown) -> Content:
     if not asked:
         return Content.styled(printable(verdict.summary), "bold")
     idle = sum(each.idle_us / each.window_us for each in asked) / len(asked)
+    # What is examined is a part of the run: without saying so, this would contradict how busy the GPU was in all.
+    part = "of the steps" if found.steps.count else "once it began"
     if verdict.bottleneck in ("unknown", "none"):
-        return Content.assemble((f"GPU idle {idle:.0%}.", style), f" {printable(verdict.summary)}")
+        return Content.assemble((f"GPU idle {idle:.0%} {part}.", style), f" {printable(verdict.summary)}")
     if verdict.bottleneck == "compute":
-        return Content.assemble((f"GPU busy {1 - idle:.0%}", style), f": {printable(verdict.summary)}")
+        busy = f"GPU busy {1 - idle:.0%} {part}"
+        return Content.assemble((busy, style), ": only less, or cheaper, computation is faster.")
     share = f"{verdict.share:.0%} of the time"
     if found.step_us is not None:
         share = f"{duration(verdict.share * found.step_us)} of {duration(found.step_us)} per step"
@@ -63,4 +66,4 @@ def headline(shown: Shown) -> Content:
     cause = NAMES[verdict.bottleneck]
     if verdict.bottleneck == "sync" and calls:
         cause = f"waiting for the CPU after {printable(calls[0].name)}"
-    return Content.assemble((f"GPU idle {idle:.0%}, {cause}", style), f": {share}")
+    return Content.assemble((f"GPU idle {idle:.0%} {part}, {cause}", style), f": {share}")

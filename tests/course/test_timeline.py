@@ -10,6 +10,8 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
 from course.app.app import CourseApp
+from course.app.run_words import headline
+from course.app.runs import Shown
 from course.app.screens.exercise import ExerciseScreen
 from course.app.screens.help import HelpScreen
 from course.app.screens.lesson import LessonScreen
@@ -19,7 +21,9 @@ from course.app.widgets.job import StatusLine
 from course.app.widgets.timeline import Timeline
 from course.app.widgets.timeline_rows import GUTTER, HOST_GLYPHS, tick_s
 from course.lanes import HOST_KINDS
+from course.trace_view import nothing_of_a_device
 from grader.verdict import CheckResult
+from lab.trace.verdict import DeviceSplit, Diagnosis, Steps, Verdict
 from tests.course.conftest import EXERCISE, FakeGrader, footer, verdict
 from tests.course.test_app import go_to, press, shown, until
 from tests.course.test_run_view import event, launch, waits
@@ -195,7 +199,19 @@ async def test_it_says_how_busy_the_gpu_was_and_that_it_is_a_simulated_one(seen:
     async with seen.run_test(size=SMALL) as pilot:
         await open_timeline(pilot, seen)
         facts = seen.screen.query_one("#timeline-facts", StatusLine).text.plain
-        assert facts.startswith("GPU busy 49% of 100.0 ms on simulated GPU")
+        assert facts.startswith("GPU busy 49% of the run's 100.0 ms on simulated GPU")
+        title = seen.screen.query_one("#timeline-title", StatusLine).text.plain
+        assert title.startswith("GPU idle 51% once it began, waiting for the CPU after synchronize: ")
+
+
+@pytest.mark.parametrize(("steps", "part"), [(5, "of the steps"), (0, "once it began")])
+def test_the_verdict_says_of_which_part_of_the_run_it_speaks(steps: int, part: str) -> None:
+    split = DeviceSplit(0, "Card", 1000.0, 990.0, 0.0, 0.0, 10.0, {"launch": 10.0})
+    verdict = Verdict("compute", 0.99, "The GPU is busy computing for 99% of the time: …", None)
+    found = Diagnosis("run", verdict, Steps(steps, None), 1000.0, None, (split,))
+    said = headline(Shown(nothing_of_a_device(), found, "simulated GPU")).plain
+    assert said.startswith(f"GPU busy 99% {part}: ")
+    assert said.count("busy") == 1
 
 
 async def test_of_a_real_gpu_it_shows_the_host_and_says_why_there_is_no_more(seen: CourseApp, fake: FakeGrader) -> None:

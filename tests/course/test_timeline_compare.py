@@ -105,7 +105,7 @@ async def test_o_lays_the_run_before_over_this_one_on_the_same_scale(app: Course
         await press(pilot, "n", "plus", "right", "end", "0", "s", "c")
         await press(pilot, "o")
         assert timeline.before is None
-        assert title(app).startswith("GPU idle 30%, waiting for data: ")
+        assert title(app).startswith("GPU idle 30% of the steps, waiting for data: ")
 
 
 async def test_the_cursor_says_what_both_runs_were_doing(app: CourseApp) -> None:

@@ -294,7 +294,7 @@ async def test_a_trace_opens_in_the_timeline(app: CourseApp, trace: Path, size: 
         assert "░" in row(timeline, "Host")
         assert "loading data" in rows(app)
         title = app.screen.query_one("#timeline-title", StatusLine).text.plain
-        assert title.startswith("GPU idle 60%, waiting for data: 6 ms of 10 ms per step")
+        assert title.startswith("GPU idle 60% of the steps, waiting for data: 6 ms of 10 ms per step")
         assert all(len(line) == timeline.size.width for line in drawn(timeline))
         await press(pilot, "n", "plus", "2", "3", "s", "4", "5", "c", "0", "escape")
         assert isinstance(app.screen, HomeScreen)

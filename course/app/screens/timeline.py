@@ -222,7 +222,8 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
         self.query_one("#at-cursor", Static).update(self._at(timeline.cursor_s))
         begin_s, end_s = timeline.window
         seen = f"{in_ms(begin_s)} to {in_ms(end_s)}" if end_s - begin_s < timeline.whole_s else "all of it"
-        busy = f"GPU busy {run.busy_s / run.window_s:.0%} of " if run.streams and run.window_s else ""
+        whole = "" if self._seen.kind == "trace" else "the run's "
+        busy = f"GPU busy {run.busy_s / run.window_s:.0%} of {whole}" if run.streams and run.window_s else ""
         peak = f", peak {in_mib(run.peak.size_bytes)}" if run.peak else ""
         cut = "  ·  cut off: it did more" if run.cut_off else ""
         choices = len(self._seen.choices())
