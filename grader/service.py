@@ -181,6 +181,12 @@ def run_result(outcome: Outcome, limits: Limits) -> RunResult:
         status, message = "timeout", f"Stopped: it was still running after {limits.time_s:g} seconds."
     elif outcome.end == "too_much_output":
         status, message = "too_much_output", f"Stopped: it printed more than {limits.output_bytes / 1e6:g} MB."
+    elif outcome.end == "too_large_report":
+        most = f"{limits.report_bytes / 1e6:g} MB"
+        status, message = (
+            "crashed",
+            f"Stopped: what it did takes more than {most} to write down. Let it do fewer steps.",
+        )
     elif outcome.end == "cancelled":
         status, message = "cancelled", "Stopped."
     else:

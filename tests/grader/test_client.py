@@ -15,7 +15,10 @@ import pytest
 from grader.client import Grader
 from grader.errors import Cancelled, GraderError, RunnerUnavailable, ServiceDied, SubmissionNotFound, UnknownExercise
 from grader.runner.descendants import descendants, is_running
-from grader.service import MAX_EVENTS, first_events
+from grader.runner.protocol import Limits
+from grader.runner.run import Outcome
+from grader.service import MAX_EVENTS, first_events, run_result
+from grader.verdict import Gpu
 from tests.grader.conftest import ends, linux_only
 
 SERVICE = [sys.executable, "-m", "tests.grader.fake_service"]
@@ -164,6 +167,13 @@ def test_what_the_lab_says_of_a_run_as_a_whole_is_passed_on_however_much_it_did(
     ]
     passed_on = first_events([*events, *summaries, *summaries])
     assert [event["what"] for event in passed_on[MAX_EVENTS:]] == ["cut_off", "alive_at_peak", "key_averages"]
+
+
+def test_a_run_that_did_too_much_to_be_written_down_is_told_that() -> None:
+    stopped = Outcome("too_large_report", None, None, "", 2.0, Gpu("simulated", "Test Card"))
+    result = run_result(stopped, Limits(report_bytes=64_000_000))
+    assert result.status == "crashed"
+    assert result.message == "Stopped: what it did takes more than 64 MB to write down. Let it do fewer steps."
 
 
 async def test_a_file_that_cannot_be_read_is_told(grader: Grader, tmp_path: Path) -> None:
