@@ -11,6 +11,7 @@ from typing import Any
 from course import folders
 from grader import lesson_files
 from grader.lesson_files import KINDS, Section, StepKind, Text
+from lab.language import ENGLISH, current
 
 _PREDICT = re.compile(r"^```predict\n(?P<body>.*?)^```$\n?", re.MULTILINE | re.DOTALL)
 _RUNNABLE = re.compile(r"^```python run$", re.MULTILINE)
@@ -121,8 +122,9 @@ class Catalog:
         return steps[at] if 0 <= at < len(steps) else None
 
 
-def load(folder: Path = folders.LESSONS, language: str = "en") -> Catalog:
-    """Read all lessons under `folder`."""
+def load(folder: Path = folders.LESSONS, language: str | None = None) -> Catalog:
+    """Read all lessons under `folder`, in the language that is spoken; what it lacks is read in English."""
+    language = language or current()
     found = sorted((*number_and_id, path) for number_and_id, path in _lesson_folders(folder))
     if not found:
         raise CatalogError(f"No lessons in {folder}: the installation is incomplete. Install profile-first again.")
@@ -138,6 +140,9 @@ def _lesson_folders(folder: Path) -> Iterator[tuple[tuple[int, str], Path]]:
 
 def _read_lesson(folder: Path, number: int, lesson_id: str, language: str) -> Lesson:
     order_file, text_file = folder / "lesson.toml", folder / f"{language}.md"
+    english = folder / f"{ENGLISH}.md"
+    if not text_file.is_file() and english.is_file():
+        text_file = english
     try:
         order = lesson_files.read_order(order_file)
         text = lesson_files.split(text_file.read_text("utf-8"))
@@ -148,10 +153,18 @@ def _read_lesson(folder: Path, number: int, lesson_id: str, language: str) -> Le
     except ValueError as error:
         raise CatalogError(f"{folder}: {error}") from error
     sections = _by_name(text, text_file)
+    if text_file != english and not all(name in sections for name in _names(order)):
+        sections = _by_name(lesson_files.split(english.read_text("utf-8")), english) | sections
     steps = tuple(_step(entry, lesson_id, sections, order_file, text_file) for entry in order.get("steps", ()))
     if not steps:
         raise CatalogError(f"{order_file}: no [[steps]]. List the lesson's steps in order.")
     return Lesson(lesson_id, number, text.title, text.opening, int(order.get("minutes", 0)), steps)
+
+
+def _names(order: dict[str, Any]) -> Iterator[str]:
+    for entry in order.get("steps", ()):
+        if kind_and_name := lesson_files.kind_and_name(entry):
+            yield kind_and_name[1]
 
 
 def _by_name(text: Text, text_file: Path) -> dict[str, Section]:

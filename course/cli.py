@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from course import language
 from course.names import WrongUsage
+from lab.language import LANGUAGES, _
 
 if TYPE_CHECKING:
     from course.catalog import Step
@@ -39,6 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by whoever started the program
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
     given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        chosen, given = language.told(given)
+    except ValueError as error:
+        language.begin()
+        said = _("--lang takes one of {known}, not {given!r}.", known=", ".join(LANGUAGES), given=str(error))
+        print(f"profile-first: {said}", file=sys.stderr)
+        return WRONG_USAGE
+    language.begin(chosen)
     options = _parsed(given) if given else argparse.Namespace()  # the app, as it is mostly begun, needs no parser
     command = getattr(options, "do", _app)
     try:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from course import catalog
 from course.remedies import REMEDIES
 from course.report import Ink, printable
+from lab.language import _, ngettext, number
 from lab.trace.compare import Comparison
 from lab.trace.ranks import Ranks
 from lab.trace.verdict import Bottleneck, Cost, DeviceSplit, Diagnosis
@@ -16,6 +17,7 @@ from lab.trace.words import NAMES, duration
 
 NAME_WIDTH = 60
 SHARE_BAR = 24
+LABEL = 16
 
 
 def lines(found: Sequence[Diagnosis], comparison: Comparison | None, ranks: Ranks | None, ink: Ink) -> Iterator[str]:
@@ -23,39 +25,45 @@ def lines(found: Sequence[Diagnosis], comparison: Comparison | None, ranks: Rank
     if comparison is not None:
         yield from _comparison(found, comparison, ink)
         return
-    for number, each in enumerate(found):
-        if number:
+    for at, each in enumerate(found):
+        if at:
             yield ""
         yield from _diagnosis(each, ink)
     if ranks is not None:
         yield ""
-        yield ink.bold(f"{len(ranks.ranks)} ranks")
+        yield ink.bold(ngettext("{n} rank", "{n} ranks", len(ranks.ranks)))
         yield from _wrapped(ink, ranks.summary, "  ")
         for rank in ranks.ranks:
-            yield f"  rank {rank.rank}: {duration(rank.collective_us_per_step)} per step in collectives"
+            yield _(
+                "  rank {rank}: {time} per step in collectives",
+                rank=rank.rank,
+                time=duration(rank.collective_us_per_step),
+            )
 
 
 def _diagnosis(found: Diagnosis, ink: Ink) -> Iterator[str]:
     verdict = found.verdict
     paint = {"unknown": ink.warn, "none": ink.good, "compute": ink.good}.get(verdict.bottleneck, ink.bad)
-    rank = f" (rank {found.rank})" if found.rank is not None else ""
-    share = f", {verdict.share:.0%} of the time" if verdict.bottleneck not in ("unknown", "none") else ""
+    rank = _(" (rank {rank})", rank=found.rank) if found.rank is not None else ""
+    share = _(", {share:.0%} of the time", share=verdict.share) if verdict.bottleneck not in ("unknown", "none") else ""
     yield f"{ink.bold(printable(found.file))}{rank}: {paint(verdict.bottleneck)}{share}"
     yield from _wrapped(ink, verdict.summary, "  ")
     yield from _wrapped(ink, saving(found), "  ")
     if found.devices:
         yield ""
-        steps = f"{found.steps.count} steps" if found.steps.count != 1 else "1 step"
-        median = f", median {duration(found.steps.median_us)}" if found.steps.median_us else ""
-        yield ink.quiet(f"  {duration(found.window_us)} examined, {steps}{median}")
+        steps = ngettext("{n} step", "{n} steps", found.steps.count)
+        median = _(", median {time}", time=duration(found.steps.median_us)) if found.steps.median_us else ""
+        yield ink.quiet(
+            _("  {time} examined, {steps}{median}", time=duration(found.window_us), steps=steps, median=median)
+        )
     for device in found.devices:
         yield from _device(device, ink)
     yield from _evidence(found, ink)
     remedy = REMEDIES[verdict.bottleneck]
     if remedy.tries:
-        yield ink.bold("  What to try")
-        for number, each in enumerate(remedy.tries, start=1):
-            yield from _wrapped(ink, f"{number}. {each}", "    ", hang=3)
+        yield ink.bold(_("  What to try"))
+        for at, each in enumerate(remedy.tries, start=1):
+            yield from _wrapped(ink, f"{at}. {_(each)}", "    ", hang=3)
     yield from _wrapped(ink, lesson_of(verdict.bottleneck), "    ")
     for each in found.record_better:
         yield from _wrapped(ink, f"→ {each}", "  ", hang=2)
@@ -69,25 +77,25 @@ def saving(found: Diagnosis) -> str:
     if not saves or found.verdict.bottleneck in ("none", "compute"):
         return ""
     step = found.step_us or 0.0
-    faster = f", {step / (step - saves):.2f} times as fast" if saves < 0.99 * step else ""
-    return f"Without that, a step would be shorter by {duration(saves)} at best{faster}."
+    faster = _(", {times:.2f} times as fast", times=step / (step - saves)) if saves < 0.99 * step else ""
+    return _("Without that, a step would be shorter by {time} at best{faster}.", time=duration(saves), faster=faster)
 
 
 def lesson_of(bottleneck: Bottleneck) -> str:
     """Where the course teaches what to do about it."""
     card = REMEDIES[bottleneck].card
     step = catalog.load().step(card)
-    return f'The card "{step.title}" ({card}) is about this.' if step is not None else ""
+    return _('The card "{title}" ({card}) is about this.', title=step.title, card=card) if step is not None else ""
 
 
 def _device(device: DeviceSplit, ink: Ink) -> Iterator[str]:
     yield f"  GPU {device.device} {ink.quiet(printable(device.name))}".rstrip()
     rows = [
-        ("compute", device.compute_us, 0),
-        ("communication", device.communication_us, 0),
-        ("copies", device.copies_us, 0),
-        ("idle", device.idle_us, 0),
-        *((name, us, 2) for name, us in sorted(device.idle.items(), key=lambda row: -row[1])),
+        (_("compute"), device.compute_us, 0),
+        (_("communication"), device.communication_us, 0),
+        (_("copies"), device.copies_us, 0),
+        (_("idle"), device.idle_us, 0),
+        *((_(name), us, 2) for name, us in sorted(device.idle.items(), key=lambda row: -row[1])),
     ]
     for name, us, indent in rows:
         share = us / device.window_us if device.window_us else 0.0
@@ -95,25 +103,32 @@ def _device(device: DeviceSplit, ink: Ink) -> Iterator[str]:
             continue
         bar = "█" * round(share * SHARE_BAR)
         label = " " * indent + name
-        yield f"    {label:<16}{share:>7.1%}  {bar}".rstrip()
+        yield f"    {label:<{LABEL}}{number(share, '.1%'):>7}  {bar}".rstrip()
 
 
 def _evidence(found: Diagnosis, ink: Ink) -> Iterator[str]:
     shown = found.evidence
     if not (shown.facts or shown.gaps or shown.calls or shown.functions or shown.work):
         return
-    yield ink.bold("  What shows it")
+    yield ink.bold(_("  What shows it"))
     for fact in shown.facts:
         yield from _wrapped(ink, fact, "    ")
     for gap in shown.gaps:
-        host = f"the CPU was in {short(gap.host)}" if gap.host else "of the CPU nothing is recorded"
-        ended = f", then came {short(gap.next)}" if gap.next else ""
+        host = _("the CPU was in {call}", call=short(gap.host)) if gap.host else _("of the CPU nothing is recorded")
+        ended = _(", then came {kernel}", kernel=short(gap.next)) if gap.next else ""
         yield from _wrapped(
             ink,
-            f"At {duration(gap.at_us)} GPU {gap.device} was idle for {duration(gap.lasts_us)}: {host}{ended}.",
+            _(
+                "At {at} GPU {device} was idle for {time}: {host}{ended}.",
+                at=duration(gap.at_us),
+                device=gap.device,
+                time=duration(gap.lasts_us),
+                host=host,
+                ended=ended,
+            ),
             "    ",
         )
-    for title, costs in (("calls", shown.calls), ("Python", shown.functions), ("GPU", shown.work)):
+    for title, costs in ((_("calls"), shown.calls), ("Python", shown.functions), ("GPU", shown.work)):
         for cost in costs[:3]:
             yield f"    {title:<7}{_cost(cost)}"
 
@@ -125,21 +140,21 @@ def _cost(cost: Cost) -> str:
 def _comparison(found: Sequence[Diagnosis], comparison: Comparison, ink: Ink) -> Iterator[str]:
     before, after = found
     paint = {True: ink.good, False: ink.bad, None: ink.warn}[comparison.helped]
-    yield paint({True: "helped", False: "didn't help", None: "no difference"}[comparison.helped])
+    yield paint({True: _("helped"), False: _("didn't help"), None: _("no difference")}[comparison.helped])
     yield from _wrapped(ink, comparison.summary, "  ")
     yield ""
-    for title, each in (("before", before), ("after", after)):
+    for title, each in ((_("before"), before), (_("after"), after)):
         yield f"  {title:<7}{ink.bold(printable(each.file))}: {each.verdict.bottleneck}"
         yield from _wrapped(ink, each.verdict.summary, "         ")
     if comparison.changes:
         yield ""
-        yield ink.quiet(f"  {'':<44}{'before':>10}{'after':>10}")
+        yield ink.quiet("  " + " " * 44 + _("before").rjust(10) + _("after").rjust(10))
     for change in comparison.changes:
         values = [
-            duration(value) if comparison.unit == "us_per_step" else f"{value:.1%}"
+            duration(value) if comparison.unit == "us_per_step" else number(value, ".1%")
             for value in (change.before, change.after)
         ]
-        yield f"  {NAMES[change.bottleneck]:<44}{values[0]:>10}{values[1]:>10}"
+        yield f"  {_(NAMES[change.bottleneck]):<44}{values[0]:>10}{values[1]:>10}"
     for each in found:
         for warning in each.warnings:
             yield from _wrapped(ink, f"! {printable(each.file)}: {printable(warning)}", "  ", hang=2)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
+from lab.language import N_, _
+
 LONG_GAP = 0.01
 """A gap is long from this share of the run on."""
 FEW_GAPS = 10
@@ -17,35 +19,35 @@ LEAST_SHARE = 1e-6
 """Of a column; less than that comes from rounding."""
 
 HOST_KINDS = {
-    "launch": "launches",
-    "data": "loads data",
-    "forward": "forward",
-    "backward": "backward",
-    "optimizer": "optimizer",
-    "copy": "copies",
-    "alloc": "memory calls",
-    "wait": "waits",
-    "read": "reads",
-    "code": "other code",
+    "launch": N_("launches"),
+    "data": N_("loads data"),
+    "forward": N_("forward"),
+    "backward": N_("backward"),
+    "optimizer": N_("optimizer"),
+    "copy": N_("copies"),
+    "alloc": N_("memory calls"),
+    "wait": N_("waits"),
+    "read": N_("reads"),
+    "code": N_("other code"),
 }
 """What the host can be seen to do, and the words for it."""
-GPU_KINDS = {"kernel": "kernels", "memcpy": "copies", "memset": "fills", "collective": "communication"}
+GPU_KINDS = {"kernel": N_("kernels"), "memcpy": N_("copies"), "memset": "fills", "collective": "communication"}
 WAITED_FOR = {
-    "start": "the first kernel",
-    "end": "nothing: all was done",
-    "stream": "another stream",
-    "launch": "the next launch",
-    "data": "loading data",
-    "forward": "forward to launch",
-    "backward": "backward to launch",
-    "optimizer": "the optimizer to launch",
-    "copy": "a copy from the host",
-    "alloc": "memory to be taken or given back",
-    "wait": "the host, which waited",
-    "sync": "the host",
-    "read": "the host, which read a value",
-    "code": "other code",
-    "unknown": "something that isn't recorded",
+    "start": N_("the first kernel"),
+    "end": N_("nothing: all was done"),
+    "stream": N_("another stream"),
+    "launch": N_("the next launch"),
+    "data": N_("loading data"),
+    "forward": N_("forward to launch"),
+    "backward": N_("backward to launch"),
+    "optimizer": N_("the optimizer to launch"),
+    "copy": N_("a copy from the host"),
+    "alloc": N_("memory to be taken or given back"),
+    "wait": N_("the host, which waited"),
+    "sync": N_("the host"),
+    "read": N_("the host, which read a value"),
+    "code": N_("other code"),
+    "unknown": N_("something that isn't recorded"),
 }
 """What the GPU can wait for while it is idle, and the words for it."""
 
@@ -101,9 +103,10 @@ class Gap(NamedTuple):
     @property
     def words(self) -> str:
         if self.after and self.waited_for in ("wait", "read"):
-            return f"the host, still in {self.after}"
+            return _("the host, still in {call}", call=self.after)
         after = self.after if self.waited_for != "end" else ""
-        return WAITED_FOR[self.waited_for] + (f" after {after}" if after else "")
+        words = _(WAITED_FOR[self.waited_for])
+        return _("{cause} after {call}", cause=words, call=after) if after else words
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,7 @@ class KindSums:
         self._kinds: dict[str, tuple[list[float], list[float], list[float]]] = {}
         """Of each kind begins, ends, and how long it took before each, and at last in all."""
         totals: dict[str, float] = {}
-        for begin_s, end_s, kind, *_ in spans:
+        for begin_s, end_s, kind, *_rest in spans:
             if kind not in self._kinds:
                 self._kinds[kind] = [], [], []
                 totals[kind] = 0.0

@@ -11,6 +11,7 @@ from course.catalog import Catalog, Lesson, Step
 from course.progress import Progress
 from course.report import printable
 from course.standing import Done, LessonStanding
+from lab.language import _, ngettext
 
 CardOf = Callable[[str], str | None]
 """The card that explains a mistake."""
@@ -101,9 +102,9 @@ def duration_in_words(seconds_s: float) -> str:
     """A time as one remembers it: 25 minutes, 1 h 40 min."""
     minutes = max(round(seconds_s / 60), 1)
     if minutes < 60:
-        return f"{minutes} minute{'' if minutes == 1 else 's'}"
+        return ngettext("{n} minute", "{n} minutes", minutes)
     hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return _("{hours} h {rest} min", hours=hours, rest=rest) if rest else f"{hours} h"
 
 
 def card_of(mistake: str) -> str | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from course import folders
+from lab.language import _
 
 SCHEMA_VERSION = 3
 _SCHEMA = """
@@ -93,13 +94,21 @@ class Progress:
             self._database = _open(path)
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
-                raise ProgressError(f"{path} can't be opened: {error}. Is its folder writable?") from error
+                raise ProgressError(
+                    _("{path} can't be opened: {error}. Is its folder writable?", path=path, error=error)
+                ) from error
             aside = _put_aside(path)
-            self.notice = f"The progress file was damaged and is now {aside}. Your exercise files are untouched."
+            self.notice = _(
+                "The progress file was damaged and is now {aside}. Your exercise files are untouched.", aside=aside
+            )
             self._database = _open(path)
         except OSError as error:
             raise ProgressError(
-                f"{path} can't be opened: {error.strerror}. Make its folder writable, or set PROFILE_FIRST_HOME."
+                _(
+                    "{path} can't be opened: {reason}. Make its folder writable, or set PROFILE_FIRST_HOME.",
+                    path=path,
+                    reason=error.strerror,
+                )
             ) from error
 
     def close(self) -> None:
@@ -269,14 +278,20 @@ class Progress:
             with self._database:
                 yield self._database
         except sqlite3.OperationalError as error:
-            raise ProgressError(f"{self.path} can't be written: {error}. Is the disk full?") from error
+            raise ProgressError(
+                _("{path} can't be written: {error}. Is the disk full?", path=self.path, error=error)
+            ) from error
 
     def _write(self, statement: str, *values: object) -> None:
         try:
             with self._database:
                 self._database.execute(statement, values)
         except sqlite3.OperationalError as error:
-            message = f"{self.path} can't be written: {error}. Is the disk full, or the file read-only?"
+            message = _(
+                "{path} can't be written: {error}. Is the disk full, or the file read-only?",
+                path=self.path,
+                error=error,
+            )
             if self.on_problem is None:
                 raise ProgressError(message) from error
             self.on_problem(message)
@@ -309,8 +324,11 @@ def _open(path: Path) -> sqlite3.Connection:
         (version,) = database.execute("PRAGMA user_version").fetchone()
         if version > SCHEMA_VERSION:
             raise ProgressError(
-                f"{path} was made by a newer version of Profile First. Update with 'pip install -U profile-first', "
-                "or set PROFILE_FIRST_HOME to another folder."
+                _(
+                    "{path} was made by a newer version of Profile First. Update with 'pip install -U "
+                    "profile-first', or set PROFILE_FIRST_HOME to another folder.",
+                    path=path,
+                )
             )
         if version < SCHEMA_VERSION:
             added = [sql for since, sql in _ADDED_IN_VERSION.items() if version < since]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from lab.language import _, current
+
 if TYPE_CHECKING:
     from grader.quiz import Question
 
@@ -21,9 +23,9 @@ def shuffled_questions(lesson: str, seed: int) -> list[Question]:
     from grader.errors import GraderError
 
     try:
-        questions = quiz.read_questions(lesson)
+        questions = quiz.read_questions(lesson, current())
     except GraderError as error:
-        raise QuizUnreadable(f"{error} Install profile-first again.") from error
+        raise QuizUnreadable(_("{error} Install profile-first again.", error=error)) from error
     shuffled = []
     for question in questions:
         choices = list(question.choices)

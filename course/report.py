@@ -10,15 +10,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from lab.language import N_, _
+
 if TYPE_CHECKING:
     from course.doctor import Finding
 
 _STATUS = {
-    "passed": "passed",
-    "failed": "not passed",
-    "error": "stopped by an error",
-    "timeout": "ran out of time",
-    "crashed": "ended early",
+    "passed": N_("passed"),
+    "failed": N_("not passed"),
+    "error": N_("stopped by an error"),
+    "timeout": N_("ran out of time"),
+    "crashed": N_("ended early"),
 }
 # Controls and halves of a pair; separators of lines; and what turns the direction of the text that follows.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -82,29 +84,31 @@ class Ink:
 def gpu_in_words(kind: str, name: str) -> str:
     """The GPU as every screen and report names it: whether it is real or simulated, and which one."""
     if kind == "simulated":
-        return name if "simulated" in name.lower() else f"simulated GPU {name}"
-    return f"real GPU {name}"
+        return name if "simulated" in name.lower() else _("simulated GPU {name}", name=name)
+    return _("real GPU {name}", name=name)
 
 
 def verdict_in_words(verdict: Mapping[str, Any], path: Path, ink: Ink) -> Iterator[str]:
     """The lines of a verdict."""
     passed = verdict["status"] == "passed"
-    head = f"{'✓' if passed else '✗'} {verdict['exercise']}: {_STATUS[verdict['status']]}"
-    points = f"{verdict['points']}/{verdict['max_points']} points"
+    head = f"{'✓' if passed else '✗'} {verdict['exercise']}: {_(_STATUS[verdict['status']])}"
+    points = _("{points}/{most} points", points=verdict["points"], most=verdict["max_points"])
     yield f"{ink.good(head) if passed else ink.bad(head)}, {points}"
     told: set[str] = set()
     for check in verdict["checks"]:
         mark = ink.good("✓") if check["passed"] else ink.bad("✗")
         message = check["message"]
         again = bool(message) and not check["passed"] and message in told
-        score = f"{check['points']}/{check['max_points']}{', for the same reason' if again else ''}"
+        because = _(", for the same reason") if again else ""
+        score = f"{check['points']}/{check['max_points']}{because}"
         yield f"  {mark} {check['name']} {ink.quiet(score)}"
         if message and not check["passed"] and not again:
             told.add(message)
             yield from _wrapped(message, "    ")
     gpu = verdict["gpu"]
     where = f"{gpu_in_words(gpu['kind'], gpu['name'])}, " if gpu else ""
-    yield ink.quiet(f"  {path}: {where}seed {verdict['seed']}, {verdict['duration_s']:.1f} s")
+    ran = _("seed {seed}, {took_s:.1f} s", seed=verdict["seed"], took_s=float(verdict["duration_s"]))
+    yield ink.quiet(f"  {path}: {where}{ran}")
 
 
 def finding_in_words(finding: Finding, ink: Ink) -> Iterator[str]:
@@ -112,7 +116,7 @@ def finding_in_words(finding: Finding, ink: Ink) -> Iterator[str]:
     mark = {"good": ink.good("✓"), "note": ink.warn("○"), "problem": ink.bad("✗")}[finding.status]
     yield f"{mark} {ink.bold(finding.name)}: {finding.detail}"
     if finding.fix:
-        yield from _wrapped(f"To do: {finding.fix}", "    ")
+        yield from _wrapped(_("To do: {fix}", fix=finding.fix), "    ")
 
 
 def _wrapped(text: str, indent: str) -> Iterator[str]:

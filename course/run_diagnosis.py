@@ -9,6 +9,7 @@ from statistics import median
 
 from course.lanes import Gap as IdleGap
 from course.lanes import RunView, Span, disjoint, union
+from lab.language import N_, _, ngettext
 from lab.trace.judge import MENTIONED_SHARE, causes, largest
 from lab.trace.verdict import Bottleneck, Cost, DeviceSplit, Diagnosis, Evidence, Gap, Steps, Verdict
 from lab.trace.words import summary
@@ -31,12 +32,12 @@ PREPARES_S = 200e-6
 SHORTEST_S = 1e-3
 FEW_STEPS = 3
 SHOWN_GAPS, SHOWN_COSTS = 3, 5
-REAL = "the kernels of a real GPU are seen by torch.profiler only"
-AGAIN_ON_REAL = (
+REAL = N_("the kernels of a real GPU are seen by torch.profiler only")
+AGAIN_ON_REAL = N_(
     "Profile a few steps with torch.profiler, write the trace with export_chrome_trace() and open it here: "
     "Ctrl+P, Open a trace."
 )
-AGAIN = (
+AGAIN = N_(
     "A trace of torch.profiler tells more: the operators and, with_stack=True, the Python functions. "
     "Ctrl+P, Open a trace, shows it here."
 )
@@ -58,7 +59,7 @@ class Piece:
 def diagnose_run(run: RunView, name: str, gpu: str = "", real: bool = False) -> Diagnosis:
     """The verdict on a run, or why there is none."""
     if not run.streams:
-        reason = REAL if real else "the run gave the GPU nothing to do"
+        reason = REAL if real else _("the run gave the GPU nothing to do")
         return _nothing(name, reason, AGAIN_ON_REAL if real else "")
     begin_s, end_s, earlier_s, steps = window(run)
     computing = _clipped(
@@ -109,7 +110,7 @@ def diagnose_run(run: RunView, name: str, gpu: str = "", real: bool = False) -> 
 
 
 def _nothing(name: str, reason: str, again: str) -> Diagnosis:
-    verdict = Verdict("unknown", 0.0, f"I can't tell: {reason}.", None)
+    verdict = Verdict("unknown", 0.0, _("I can't tell: {reason}.", reason=reason), None)
     return Diagnosis(name, verdict, Steps(0, None), 0.0, None, (), record_better=(again,) if again else ())
 
 
@@ -206,17 +207,24 @@ def _sum(stretches: Iterable[tuple[float, float]]) -> float:
 
 def _why_not(run: RunView, length_s: float) -> str | None:
     if length_s < SHORTEST_S and not run.steps:
-        return f"the GPU's work spans only {length_s * 1e6:.3g} µs, too little to speak of a bottleneck"
+        return _(
+            "the GPU's work spans only {span_us:.3g} µs, too little to speak of a bottleneck",
+            span_us=length_s * 1e6,
+        )
     return None
 
 
 def _warnings(run: RunView, steps: int) -> Iterator[str]:
     if run.cut_off:
-        yield "The run did more than was written down: only its begin is examined."
+        yield _("The run did more than was written down: only its begin is examined.")
     if not steps:
-        yield "No steps are known: the time from the first to the last work of the GPU is examined."
+        yield _("No steps are known: the time from the first to the last work of the GPU is examined.")
     elif steps < FEW_STEPS:
-        yield f"Only {steps} step{'s' if steps > 1 else ''}: whether others are like that, the run can't tell."
+        yield ngettext(
+            "Only {n} step: whether others are like that, the run can't tell.",
+            "Only {n} steps: whether others are like that, the run can't tell.",
+            steps,
+        )
 
 
 def _saves(
@@ -243,7 +251,7 @@ def _evidence(
     steps: int,
     has_steps: bool,
 ) -> Evidence:
-    per = "per step" if has_steps else "in all"
+    per = _("per step") if has_steps else _("in all")
     ours = [piece for piece in pieces if piece.cause == bottleneck]
     after = {span.begin_s: span for span in disjoint(run.launches)}
     gaps = tuple(
@@ -266,11 +274,16 @@ def _evidence(
     kernels = sorted(span.duration_s * 1e6 for span in inside if span.kind != "memcpy")
     if bottleneck == "launch" and kernels:
         facts.append(
-            f"{len(kernels) / steps:.0f} kernels {per}; half of them take at most {kernels[len(kernels) // 2]:.3g} µs."
+            _(
+                "{count:.0f} kernels {per}; half of them take at most {median_us:.3g} µs.",
+                count=len(kernels) / steps,
+                per=per,
+                median_us=kernels[len(kernels) // 2],
+            )
         )
     reads = sum(1 for span in run.host if span.kind == "read" and begin_s <= span.end_s <= end_s)
     if bottleneck == "sync" and reads:
-        facts.append(f"{reads / steps:.3g} host reads {per}.")
+        facts.append(_("{count:.3g} host reads {per}.", count=reads / steps, per=per))
     works: dict[str, list[float]] = {}
     if bottleneck in ("compute", "launch", "copies"):
         for span in inside:

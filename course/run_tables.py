@@ -8,22 +8,23 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from course.lanes import Alive, RunView, Sum
+from lab.language import N_, _, localised, number
 
 Value = str | float | None
 """What a cell holds; None where it isn't known."""
 UNKNOWN = "-"
 
 ROLES = {
-    "parameter": "parameters",
-    "buffer": "buffers",
-    "gradient": "gradients",
-    "optimizer_state": "optimizer state",
-    "activation": "activations",
-    "input": "inputs, copied in",
-    "created": "made on the GPU",
-    "backward": "temporary, backward",
-    "optimizer": "temporary, optimizer",
-    "other": "other results",
+    "parameter": N_("parameters"),
+    "buffer": N_("buffers"),
+    "gradient": N_("gradients"),
+    "optimizer_state": N_("optimizer state"),
+    "activation": N_("activations"),
+    "input": N_("inputs, copied in"),
+    "created": N_("made on the GPU"),
+    "backward": N_("temporary, backward"),
+    "optimizer": N_("temporary, optimizer"),
+    "other": N_("other results"),
 }
 """What an allocation is, and the words for it."""
 
@@ -87,27 +88,32 @@ def _numbers(row: tuple[Value, ...]) -> tuple[float, ...]:
 # What is shown, in words
 
 
+def _grouped(value: float, digits: int) -> str:
+    """A number with a space after the thousands."""
+    return f"{localised(f'{value:_.{digits}f}')}".replace("_", " ")
+
+
 def in_mib(size_bytes: float) -> str:
     """An amount of memory in binary megabytes, to about three digits."""
     mib = size_bytes / 2**20
     if 0 < abs(mib) < 0.1:
-        return f"{size_bytes / 2**10:.3g} KiB"
+        return number(size_bytes / 2**10, ".3g") + " KiB"
     digits = 0 if abs(mib) >= 100 else 1 if abs(mib) >= 10 else 2
-    return f"{mib:,.{digits}f} MiB".replace(",", " ")
+    return f"{_grouped(mib, digits)} MiB"
 
 
 def in_ms(duration_s: float) -> str:
     """A time in milliseconds, to about three digits."""
     ms = duration_s * 1e3
     digits = 0 if abs(ms) >= 1000 else 1 if abs(ms) >= 100 else 2 if abs(ms) >= 10 else 3
-    return f"{ms:,.{digits}f} ms".replace(",", " ")
+    return f"{_grouped(ms, digits)} ms"
 
 
 def in_kib_or_mib(size_bytes: float) -> str:
     """An amount of memory as the profiler's table has it: also small ones, also given back."""
     for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if abs(size_bytes) >= size:
-            return f"{size_bytes / size:.2f} {unit}"
+            return f"{number(size_bytes / size, '.2f')} {unit}"
     return f"{size_bytes:.0f} B"
 
 
@@ -122,7 +128,7 @@ def _shown(show: Callable[[float], str]) -> Callable[[Value], str]:
 _count = _shown(lambda value: f"{value:.0f}")
 _time = _shown(in_ms)
 _us = _shown(lambda value: in_ms(value / 1e6))
-_share = _shown(lambda value: f"{value:.1%}")
+_share = _shown(lambda value: number(value, ".1%"))
 _mib = _shown(in_mib)
 _bytes = _shown(in_kib_or_mib)
 
@@ -170,19 +176,19 @@ def _of_times(title: str, first: str, calls: str, rows: list[Row], note: str = "
     columns = (
         TableColumn(first, _text, is_text=True),
         TableColumn(calls, _count),
-        TableColumn("Total", _time),
-        TableColumn("Longest", _time),
-        TableColumn("Share", _share),
+        TableColumn(_("Total"), _time),
+        TableColumn(_("Longest"), _time),
+        TableColumn(_("Share"), _share),
     )
     return Table(title, columns, list(rows), 2, note)
 
 
 def idle_table(run: RunView) -> Table:
-    return _of_times("Idle", "The GPU waited for", "Gaps", idle_rows(run))
+    return _of_times(_("Idle"), _("The GPU waited for"), _("Gaps"), idle_rows(run))
 
 
 def kernel_table(run: RunView) -> Table:
-    return _of_times("Kernels", "Kernel or copy", "Calls", kernel_rows(run))
+    return _of_times(_("Kernels"), _("Kernel or copy"), _("Calls"), kernel_rows(run))
 
 
 def averages_table(run: RunView, is_trace: bool = False) -> Table:
@@ -204,28 +210,28 @@ def averages_table(run: RunView, is_trace: bool = False) -> Table:
         memory = each.cpu_bytes, each.self_cpu_bytes, each.device_bytes, each.self_device_bytes
         rows.append((*row, *memory) if has_memory else row)
     if run.averages:
-        note = "" if is_trace else "key_averages() of the last profiler session of this run"
+        note = "" if is_trace else _("key_averages() of the last profiler session of this run")
         return Table("key_averages", tuple(columns), rows, 3 if any(row[3] for row in rows) else 1, note)
     for op in op_rows(run):
         rows.append((op.name, None, None, op.total_s * 1e6, op.total_s * 1e6, op.calls))
-    note = "No profiler ran: calls are launches, and the CPU's times aren't known"
+    note = _("No profiler ran: calls are launches, and the CPU's times aren't known")
     return Table("key_averages", tuple(columns), rows, 3, note)
 
 
 def memory_table(run: RunView, real: bool = False) -> Table:
     """What was allocated at the peak."""
     columns = (
-        TableColumn("What", _text, is_text=True),
-        TableColumn("Made by", _text, is_text=True),
-        TableColumn("Shape", _text, is_text=True),
-        TableColumn("Count", _count),
-        TableColumn("Memory", _mib),
-        TableColumn("Share", _share),
+        TableColumn(_("What"), _text, is_text=True),
+        TableColumn(_("Made by"), _text, is_text=True),
+        TableColumn(_("Shape"), _text, is_text=True),
+        TableColumn(_("Count"), _count),
+        TableColumn(_("Memory"), _mib),
+        TableColumn(_("Share"), _share),
     )
     total = sum(each.size_bytes for each in run.alive)
     rows: list[tuple[Value, ...]] = [
         (
-            ROLES.get(each.role, each.role),
+            _(ROLES.get(each.role, each.role)),
             _made_by(each),
             shape_of(each),
             each.count,
@@ -235,15 +241,15 @@ def memory_table(run: RunView, real: bool = False) -> Table:
         for each in run.alive
     ]
     if rows:
-        note = f"At the peak of {in_mib(total)}: {roles_in_words(run)}"
+        note = _("At the peak of {size}: {roles}", size=in_mib(total), roles=roles_in_words(run))
     elif real:
-        note = (
+        note = _(
             "What was alive at the peak isn't known on a real GPU. "
             "torch.cuda.memory._record_memory_history() and _snapshot() tell."
         )
     else:
-        note = "What was alive at the peak isn't known."
-    return Table("Memory", columns, rows, 4, note)
+        note = _("What was alive at the peak isn't known.")
+    return Table(_("Memory"), columns, rows, 4, note)
 
 
 def roles_in_words(run: RunView) -> str:
@@ -253,16 +259,19 @@ def roles_in_words(run: RunView) -> str:
         sums[each.role] = sums.get(each.role, 0) + each.size_bytes
     total = sum(sums.values()) or 1
     ordered = sorted(sums.items(), key=lambda pair: -pair[1])
-    return ", ".join(f"{ROLES.get(role, role)} {size / total:.0%}" for role, size in ordered if size / total >= 0.01)
+    return ", ".join(
+        f"{_(ROLES.get(role, role))} {number(size / total, '.0%')}" for role, size in ordered if size / total >= 0.01
+    )
 
 
 def _made_by(each: Alive) -> str:
-    op = each.op.removeprefix("aten::") or ("several" if not each.dtype else "")
-    return f"{op} in {each.label}" if each.label else op
+    op = each.op.removeprefix("aten::") or (_("several") if not each.dtype else "")
+    return _("{op} in {label}", op=op, label=each.label) if each.label else op
 
 
 def shape_of(each: Alive) -> str:
     """Sizes and type of a tensor, as far as they are known."""
     if not each.dtype:
         return ""
-    return f"{' x '.join(map(str, each.shape)) or 'scalar'} {each.dtype}"
+    sizes = " x ".join(map(str, each.shape)) or _("scalar")
+    return f"{sizes} {each.dtype}"

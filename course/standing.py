@@ -8,6 +8,7 @@ from typing import Literal
 
 from course.catalog import Catalog, Lesson, Step
 from course.progress import Best, Progress
+from lab.language import _, ngettext
 
 State = Literal["new", "begun", "done"]
 
@@ -133,8 +134,17 @@ def next_step(lessons: Catalog, what: Done, at: Step | None) -> Step | None:
 
 def in_words(reached: Standing) -> str:
     """What is passed of what there is, and what counts as that."""
-    quizzes = f"{reached.quizzes_taken} of {reached.quizzes} quizzes taken"
+    quizzes = ngettext(
+        "{taken} of {n} quiz taken", "{taken} of {n} quizzes taken", reached.quizzes, taken=reached.quizzes_taken
+    )
     faultless = reached.quizzes_without_mistakes
     if reached.quizzes_taken:
-        quizzes += f" ({faultless if faultless != reached.quizzes_taken else 'all'} without a mistake)"
-    return f"{reached.exercises_passed} of {reached.exercises} exercises passed, {quizzes}"
+        all_of_them = faultless == reached.quizzes_taken
+        quizzes += _(" (all without a mistake)") if all_of_them else _(" ({n} without a mistake)", n=faultless)
+    exercises = ngettext(
+        "{passed} of {n} exercise passed",
+        "{passed} of {n} exercises passed",
+        reached.exercises,
+        passed=reached.exercises_passed,
+    )
+    return f"{exercises}, {quizzes}"

@@ -10,6 +10,7 @@ from pathlib import Path
 from course import folders
 from course.catalog import Catalog, CatalogError, Step
 from grader import lesson_files
+from lab.language import ENGLISH, current
 
 
 @dataclass(frozen=True)
@@ -26,18 +27,21 @@ class Term:
     """The card that teaches it, `<lesson>/<card>`."""
 
 
-def load(folder: Path = folders.GLOSSARY, language: str = "en") -> tuple[Term, ...]:
-    """All terms in the order of the alphabet."""
+def load(folder: Path = folders.GLOSSARY, language: str | None = None) -> tuple[Term, ...]:
+    """All terms in the order of the alphabet, in the language that is spoken; one that it lacks is in English."""
+    language = language or current()
     cards_file, text_file = folder / "glossary.toml", folder / f"{language}.md"
     try:
         cards = lesson_files.read_order(cards_file)
-        sections = lesson_files.split(text_file.read_text("utf-8")).sections
+        sections = _sections(text_file)
+        if language != ENGLISH and len(sections) < len(cards):
+            sections = {**_sections(folder / f"{ENGLISH}.md"), **sections}
     except OSError as error:
         raise CatalogError(f"{error.filename}: {error.strerror}. Install profile-first again.") from error
     except ValueError as error:
         raise CatalogError(f"{folder}: {error}") from error
     terms = []
-    for section in sections:
+    for section in sections.values():
         if not isinstance(card := cards.get(section.name), str):
             raise CatalogError(f"{cards_file}: {section.name!r} of {text_file.name} has no card. Add it.")
         forms = lesson_files.forms_of(section.title)
@@ -45,10 +49,16 @@ def load(folder: Path = folders.GLOSSARY, language: str = "en") -> tuple[Term, .
     return tuple(sorted(terms, key=lambda term: lesson_files.alphabetical(term.title)))
 
 
+def _sections(file: Path) -> dict[str, lesson_files.Section]:
+    if not file.is_file() and file.stem != ENGLISH:
+        return {}
+    return {section.name: section for section in lesson_files.split(file.read_text("utf-8")).sections}
+
+
 def used_in(terms: Iterable[Term], text: str) -> list[Term]:
     """The terms that a text uses, in the order in which they come up."""
     found = [(at, term) for term in terms if (at := _first(term, text)) is not None]
-    return [term for _, term in sorted(found, key=lambda pair: pair[0])]
+    return [term for _at, term in sorted(found, key=lambda pair: pair[0])]
 
 
 def _first(term: Term, text: str) -> int | None:

@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from course.trace_lanes import DeviceLanes, Lane, Lanes, plain_device
+from lab.language import _, of_environment, use
 from lab.trace.compare import compare
 from lab.trace.diagnosis import diagnose_trace
 from lab.trace.errors import TraceUnreadable
@@ -26,6 +27,7 @@ TOLD_EVERY_S = 0.1
 
 
 def main(paths: list[str]) -> int:
+    use(of_environment())
     out = sys.stdout.buffer
     found: list[Diagnosis] = []
     for path in paths:
@@ -58,7 +60,7 @@ def tell(out: IO[bytes], path: str) -> Diagnosis:
             say(out, {"progress": [done, total], "file": Path(path).name})
 
     trace = read(path, progress)
-    say(out, {"stage": "working out what the GPU waited for", "file": Path(path).name})
+    say(out, {"stage": _("working out what the GPU waited for"), "file": Path(path).name})
     diagnosis = diagnose_trace(trace, Path(path).name)
     examined = examine(trace)
     if examined is None:

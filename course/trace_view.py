@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from course.lanes import Average, Gap, KindSums, Lane, Mark, RunView, Span
 from course.report import printable
+from lab.language import _
 
 Arrays = Mapping[str, "array[Any]"]
 
@@ -34,7 +35,7 @@ class SpanArray(Sequence[Span]):
             return [self[each] for each in range(*number.indices(len(self)))]
         name = self._texts[self._names[number]]
         if self._counts is not None and self._counts[number] > 1:
-            name = f"{self._counts[number]} of them, {name} first"
+            name = _("{count} of them, {name} first", count=self._counts[number], name=name)
         op = self._texts[self._ops[number]] if self._ops is not None else ""
         return Span(self.begins[number], self._ends[number], self._texts[self._kinds[number]], name, op)
 

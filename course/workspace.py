@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.language import _
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -31,7 +33,7 @@ class ChangedElsewhere(WorkspaceError):
     """The file has a text that another program saved since it was last read here."""
 
     def __init__(self, path: Path, theirs: bytes) -> None:
-        super().__init__(f"{path} was changed by another program too.")
+        super().__init__(_("{path} was changed by another program too.", path=path))
         self.theirs = theirs
 
 
@@ -54,7 +56,9 @@ class Workspace:
     def solution(self, exercise: str) -> str:
         """The text of a solution."""
         if (self.solutions / "WITHHELD").is_file():
-            raise WorkspaceError("The solutions are with your instructor: this copy of the course came without them.")
+            raise WorkspaceError(
+                _("The solutions are with your instructor: this copy of the course came without them.")
+            )
         return _read(self.solutions / f"{exercise}.py")
 
     def stamp(self, exercise: str) -> tuple[int, int, int] | None:
@@ -121,7 +125,9 @@ class Workspace:
                 if on_disk is not None and on_disk != starter.encode():
                     backup = self.back_up(exercise, on_disk)
             except OSError as error:
-                raise WorkspaceError(f"{path} can't be backed up, so it stays as it is: {error.strerror}.") from error
+                raise WorkspaceError(
+                    _("{path} can't be backed up, so it stays as it is: {reason}.", path=path, reason=error.strerror)
+                ) from error
             write_atomically(path, starter)
         return backup
 
@@ -134,7 +140,7 @@ class Workspace:
 
     def _backups(self, step: str) -> tuple[Path, str]:
         """The folder for the backups of a file, and what their names begin with."""
-        lesson, _, name = step.partition("/")
+        lesson, _slash, name = step.partition("/")
         return self.folder / lesson / "backups", name
 
     def back_up(self, step: str, text: str | bytes, suffix: str = ".py") -> Path:
@@ -243,8 +249,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
         raise WorkspaceError(
-            f"{path} can't be saved: {error.strerror}. Free some space or make its folder writable; "
-            "PROFILE_FIRST_HOME moves it elsewhere."
+            _(
+                "{path} can't be saved: {reason}. Free some space or make its folder writable; "
+                "PROFILE_FIRST_HOME moves it elsewhere.",
+                path=path,
+                reason=error.strerror,
+            )
         ) from error
 
 
@@ -254,14 +264,14 @@ def _read(path: Path) -> str:
             return file.read()
     except FileNotFoundError as error:
         raise WorkspaceError(
-            f"{path} is missing: the installation is incomplete. Install profile-first again."
+            _("{path} is missing: the installation is incomplete. Install profile-first again.", path=path)
         ) from error
     except UnicodeDecodeError as error:
         raise WorkspaceError(
-            f"{path} isn't UTF-8 text (byte {error.start}). Save it as UTF-8 in your editor."
+            _("{path} isn't UTF-8 text (byte {start}). Save it as UTF-8 in your editor.", path=path, start=error.start)
         ) from error
     except OSError as error:
-        raise WorkspaceError(f"{path} can't be read: {error.strerror}.") from error
+        raise WorkspaceError(_("{path} can't be read: {reason}.", path=path, reason=error.strerror)) from error
 
 
 def _bytes_or_none(path: Path) -> bytes | None:
@@ -270,7 +280,7 @@ def _bytes_or_none(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise WorkspaceError(f"{path} can't be read: {error.strerror}.") from error
+        raise WorkspaceError(_("{path} can't be read: {reason}.", path=path, reason=error.strerror)) from error
 
 
 def _read_or_none(path: Path) -> str | None:

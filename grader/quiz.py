@@ -15,6 +15,7 @@ from grader.notebook import NotebookUnreadable, read_notebook
 from grader.notebook import answers_in as answers_of_notebook
 from grader.toml import read_toml
 from grader.verdict import CheckResult, Status
+from lab.language import ENGLISH
 
 EXERCISES = Path(exercises.__path__[0])
 SOLUTIONS = Path(solutions.__path__[0])
@@ -84,6 +85,8 @@ def read_answers(lesson: str, language: str = "en", folder: Path = SOLUTIONS) ->
 
 
 def _read(path: Path, shape: type[T]) -> T:
+    if not path.is_file():  # not translated yet
+        path = path.with_name(f"quiz.{ENGLISH}.toml")
     try:
         return read_toml(path.read_text(encoding="utf-8"), shape)
     except (OSError, ValueError) as error:

@@ -30,11 +30,13 @@ from course.app.line_breaks import keep_no_break_spaces
 from course.app.looks import Looks
 from course.app.screens.base import CourseScreen
 from course.app.shows_runs import ShowsRuns
+from course.app.speaking import Speaking
 from course.app.turns import Turns
 from course.app.type_ahead import taken
 from course.progress import Progress
 from course.report import gpu_in_words
 from course.workspace import Workspace, WorkspaceError, write_atomically
+from lab.language import N_, _
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -64,7 +66,7 @@ def _commands() -> type[Provider]:
     return CourseCommands
 
 
-class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
+class CourseApp(Speaking, ShowsRuns, Attention, Finding, Looks, Clipboard):
     """Profile First in the terminal."""
 
     TITLE = "Profile First"
@@ -74,7 +76,7 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-short"), (22, "-tall")]  # noqa: RUF012
     PAUSE_GC_ON_SCROLL = True
     BINDINGS: ClassVar = [
-        Binding("ctrl+q", "quit", "Quit", id="quit", priority=True, tooltip="Leave; everything is kept"),
+        Binding("ctrl+q", "quit", N_("Quit"), id="quit", priority=True, tooltip=N_("Leave; everything is kept")),
         Binding("ctrl+c", "help_quit", show=False, system=True),
     ]
 
@@ -138,7 +140,7 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
     def _progress_problem(self, message: str) -> None:
         if message not in self._told_problems:
             self._told_problems.add(message)
-            self.notify(message, title="Progress isn't kept", severity="error", timeout=15, markup=False)
+            self.notify(message, title=_("Progress isn't kept"), severity="error", timeout=15, markup=False)
 
     def told_to_end(self) -> None:
         """The terminal was closed or the system ends the program: keep everything, then go."""
@@ -158,9 +160,11 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
         if unsaved and not self._quit_all_the_same:
             self._quit_all_the_same = True
             self.notify(
-                "What you typed can't be saved where it belongs. Ctrl+Q once more puts a copy into the folder for "
-                "temporary files and leaves.",
-                title="Not saved",
+                _(
+                    "What you typed can't be saved where it belongs. Ctrl+Q once more puts a copy into the folder for "
+                    "temporary files and leaves."
+                ),
+                title=_("Not saved"),
                 severity="error",
                 timeout=15,
             )
@@ -180,7 +184,7 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
                 handle, path = tempfile.mkstemp(prefix="profile-first-", suffix=f"-{Path(name).name}")
                 with os.fdopen(handle, "w", encoding="utf-8") as file:
                     file.write(text)
-                told.append(f"What you typed in {name} is kept as {path}.")
+                told.append(_("What you typed in {name} is kept as {path}.", name=name, path=path))
         return "\n".join(told) or None
 
     def _leave_screens(self) -> None:
@@ -200,7 +204,7 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
         """The GPU of the last time, until the grader's process says which one it is now."""
         if os.environ.get("PROFILE_FIRST_GPU", "auto") == "auto" and (kept := self.progress.setting("gpu")):
             return kept
-        return "looking for a GPU…"
+        return _("looking for a GPU…")
 
     def _start_grader(self) -> None:
         gc.enable()
@@ -212,9 +216,15 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
             self._grader.on_ready = self._name_gpu
             await self._grader.start()
         except Exception as error:
-            self.gpu_in_words = "no grader"
-            self.notify(f"{error}\n'profile-first doctor' says more.", severity="error", timeout=15, markup=False)
+            self.gpu_in_words = _("no grader")
+            self.notify(
+                _("{error}\n'profile-first doctor' says more.", error=error), severity="error", timeout=15, markup=False
+            )
             raise
+
+    def name_gpu_again(self) -> None:
+        if self._grader is not None and self._grader.gpu is not None:
+            self._name_gpu(self._grader.gpu)
 
     def _name_gpu(self, gpu: Any) -> None:
         self.gpu_in_words = gpu_in_words(gpu.kind, gpu.name)
@@ -280,7 +290,7 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
 
         step = self.catalog.step(card)
         if step is None:
-            self.notify(f"There is no card {card}.", severity="warning", markup=False)
+            self.notify(_("There is no card {card}.", card=card), severity="warning", markup=False)
         else:
             self.push_screen(AsideScreen(step, words))
 
@@ -331,7 +341,7 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
 
     def job_waits_for(self) -> str | None:
         """What is done before a job can begin: only the first one has to wait for PyTorch."""
-        return "Starting PyTorch" if self._grader is None or self._grader.gpu is None else None
+        return _("Starting PyTorch") if self._grader is None or self._grader.gpu is None else None
 
     async def run_file(self, path: Path, on_output: Callable[[str], None]) -> Any:
         """Run a file with the GPU; the result says how it ended, also when it couldn't begin."""
@@ -372,8 +382,8 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
         except Exception as error:
             cancelled = type(error).__name__ == "Cancelled"
             if not cancelled and (self._grader is None or self._grader.gpu is None):
-                self.gpu_in_words = "GPU not available"
-            return FailedRun("■ Stopped." if cancelled else str(error), "cancelled" if cancelled else "crashed")
+                self.gpu_in_words = _("GPU not available")
+            return FailedRun(_("■ Stopped.") if cancelled else str(error), "cancelled" if cancelled else "crashed")
 
     def stop_job(self) -> None:
         """Let what waits not begin; if nothing does, stop what runs, whose result then says so."""
@@ -394,13 +404,15 @@ class CourseApp(ShowsRuns, Attention, Finding, Looks, Clipboard):
             self.push_screen(HelpScreen(self.screen))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        for command in super().get_system_commands(screen):
-            if command.title not in ("Keys", "Maximize", "Minimize"):
-                yield command
-        yield SystemCommand("Course map", "All lessons, and what was done of them", self.go_home)
+        ours = (
+            each for each in super().get_system_commands(screen) if each.title not in ("Keys", "Maximize", "Minimize")
+        )
+        yield from self.in_our_words(ours)
+        yield SystemCommand(_("Course map"), _("All lessons, and what was done of them"), self.go_home)
         yield from self.run_commands()
         yield from self.look_commands()
-        yield SystemCommand("Course recap", "What the course taught, and all points", self.go_to_course_recap)
+        yield from self.language_commands()
+        yield SystemCommand(_("Course recap"), _("What the course taught, and all points"), self.go_to_course_recap)
 
     def get_key_display(self, binding: Binding) -> str:
         display = super().get_key_display(binding)

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from textual.app import App
 
+from lab.language import _
+
 AT_MOST_S = 3.0
 
 
@@ -23,14 +25,14 @@ class Clipboard(App[None]):
 
     async def _copy_by_programs(self, text: str) -> str:
         if self.is_web:
-            return "Copied, if your browser lets pages copy."
+            return _("Copied, if your browser lets pages copy.")
         commands = copiers(os.environ, sys.platform)
         copied = [command[0] for command in commands if await _copy_by(command, text)]
         if [name for name in copied if name != "tmux"]:
-            return "Copied."
+            return _("Copied.")
         if copied:
-            return "Copied in tmux, and beyond if your terminal lets programs copy."
-        return "Copied, if your terminal lets programs copy."
+            return _("Copied in tmux, and beyond if your terminal lets programs copy.")
+        return _("Copied, if your terminal lets programs copy.")
 
     def copy(self, text: str) -> None:
         """Copy text and say so, as far as that is known."""

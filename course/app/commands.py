@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.types import IgnoreReturnCallbackType
 
+from lab.language import N_, _
+
 if TYPE_CHECKING:
     from course.app.app import CourseApp
     from course.catalog import Step
 
 # Above any score of letters that only occur in this order.
 IN_TITLE, IN_TEXT = 1000.0, 500.0
+
+KIND_TITLES = {"card": N_("Card"), "exercise": N_("Exercise"), "quiz": N_("Quiz"), "recap": N_("Recap")}
 
 Command = tuple[str, IgnoreReturnCallbackType, str]
 
@@ -31,21 +35,23 @@ class CourseCommands(Provider):
                 continue
             listed.add(binding.action)
             run = partial(self.screen.run_action, binding.action)
-            words = binding.tooltip or binding.description
-            yield f"{binding.description} ({key_in_words(binding.key)})", run, words
+            words = _(binding.tooltip or binding.description)
+            yield f"{_(binding.description)} ({key_in_words(binding.key)})", run, words
 
     def _steps(self) -> Iterator[tuple[Step, Command]]:
         app = cast("CourseApp", self.app)
         for lesson in app.catalog.lessons:
             for step in lesson.steps:
-                title = f"Go to {lesson.number} {lesson.title}: {step.title}"
-                yield step, (title, partial(app.go_to, step), step.kind.capitalize())
+                title = _("Go to {number} {lesson}: {step}", number=lesson.number, lesson=lesson.title, step=step.title)
+                yield step, (title, partial(app.go_to, step), _(KIND_TITLES[step.kind]))
 
     def _bookmarks(self) -> Iterator[Command]:
         app = cast("CourseApp", self.app)
         for step in app.bookmarked():
             lesson = app.catalog.lesson(step.lesson)
-            yield f"Bookmark: {lesson.number if lesson else ''} {step.title}", partial(app.go_to, step), "Go there"
+            number = lesson.number if lesson else ""
+            title = _("Bookmark: {number} {step}", number=number, step=step.title)
+            yield title, partial(app.go_to, step), _("Go there")
 
     async def discover(self) -> Hits:
         for title, run, words in (*self._actions(), *self._bookmarks()):

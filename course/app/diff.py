@@ -10,6 +10,7 @@ from textual.content import Content
 
 from course.app.prose import QUIET, highlighted
 from course.compare import Fold, Line, Row
+from lab.language import ngettext
 
 SIDE_BY_SIDE = 94
 """The fewest columns for two versions beside each other: a terminal of 100 less margins and scroll bar."""
@@ -128,5 +129,5 @@ def _cell(line: Line | None, coloured: list[Content], sign: str, width: int, pai
 
 
 def _fold(fold: Fold, width: int) -> Content:
-    words = f"⋯ {fold.lines} equal line{'' if fold.lines == 1 else 's'}"
+    words = ngettext("⋯ {n} equal line", "⋯ {n} equal lines", fold.lines)
     return Content.styled(words.ljust(width), QUIET)

@@ -9,8 +9,10 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-NOT_SET = "No editor is set: start the course with EDITOR=nano (or vim, emacs, hx, micro, 'code --wait')."
-IN_BROWSER = "In the browser no other editor can open. The file is {path}: what you save there is shown here."
+from lab.language import N_, _
+
+NOT_SET = N_("No editor is set: start the course with EDITOR=nano (or vim, emacs, hx, micro, 'code --wait').")
+IN_BROWSER = N_("In the browser no other editor can open. The file is {path}: what you save there is shown here.")
 
 _AT_LINE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("vim", "nvim", "gvim"), ("+call cursor({line},{column})", "{path}")),
@@ -38,11 +40,17 @@ def editor_command(environment: Mapping[str, str], path: Path, row: int, column:
     try:
         command = shlex.split(wanted)
     except ValueError as error:
-        raise EditorError(f"$EDITOR can't be read ({error}): {wanted}") from error
+        raise EditorError(_("$EDITOR can't be read ({error}): {wanted}", error=error, wanted=wanted)) from error
     if not command:
         raise EditorError(NOT_SET)
     if shutil.which(command[0], path=environment.get("PATH")) is None:
-        raise EditorError(f"There is no program {command[0]}, which $VISUAL or $EDITOR names. {NOT_SET}")
+        raise EditorError(
+            _(
+                "There is no program {command}, which $VISUAL or $EDITOR names. {fix}",
+                command=command[0],
+                fix=_(NOT_SET),
+            )
+        )
     name = Path(command[0]).name
     wait = _WINDOWS.get(name)
     if wait and wait not in command:
@@ -58,6 +66,14 @@ def edit_elsewhere(command: list[str]) -> None:
     try:
         ended = subprocess.run(command, env=os.environ)
     except OSError as error:
-        raise EditorError(f"{command[0]} can't be started: {error.strerror}.") from error
+        raise EditorError(
+            _("{command} can't be started: {reason}.", command=command[0], reason=error.strerror)
+        ) from error
     if ended.returncode:
-        raise EditorError(f"{command[0]} ended with exit code {ended.returncode}. What it saved is shown here.")
+        raise EditorError(
+            _(
+                "{command} ended with exit code {code}. What it saved is shown here.",
+                command=command[0],
+                code=ended.returncode,
+            )
+        )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App
 from textual.binding import Binding
 
+from lab.language import N_, _
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -17,11 +19,20 @@ if TYPE_CHECKING:
     from course.terms import Term
 
 FINDING: Sequence[Binding] = (
-    Binding("slash", "app.search", "Search", id="search", show=False, tooltip="Search all cards, exercises and terms"),
-    Binding("g", "app.glossary", "Glossary", id="glossary", show=False, tooltip="Look up the words of this card"),
+    Binding(
+        "slash",
+        "app.search",
+        N_("Search"),
+        id="search",
+        show=False,
+        tooltip=N_("Search all cards, exercises and terms"),
+    ),
+    Binding(
+        "g", "app.glossary", N_("Glossary"), id="glossary", show=False, tooltip=N_("Look up the words of this card")
+    ),
 )
 BOOKMARK = Binding(
-    "b", "app.bookmark", "Bookmark", id="bookmark", show=False, tooltip="Mark this step, or take the mark away"
+    "b", "app.bookmark", N_("Bookmark"), id="bookmark", show=False, tooltip=N_("Mark this step, or take the mark away")
 )
 
 
@@ -85,8 +96,12 @@ class Finding(App[None]):
         step = self.step_shown()
         if step is not None:
             marked = self.progress.toggle_bookmark(step.id)
-            what = "Bookmarked" if marked else "No bookmark any more"
-            self.notify(f"{what}: “{step.title}”. The map lists all bookmarks.", timeout=3, markup=False)
+            what = (
+                _("Bookmarked: “{step}”. The map lists all bookmarks.")
+                if marked
+                else _("No bookmark any more: “{step}”. The map lists all bookmarks.")
+            )
+            self.notify(what.format(step=step.title), timeout=3, markup=False)
             self.screen.refresh_bindings()
 
     def bookmarked(self) -> list[Step]:

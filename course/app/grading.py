@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from lab.language import current
+
 
 class RunResult(Protocol):
     """How a run ended."""
@@ -85,9 +87,9 @@ def quiz_results(lesson: str, answers_file: Path) -> list[Any]:
     from grader.quiz import grade_quiz, read_questions
 
     try:
-        _, results = grade_quiz(f"{lesson}/quiz", answers_file.read_bytes())
+        _points, results = grade_quiz(f"{lesson}/quiz", answers_file.read_bytes(), language=current())
     except GradedByInstructor as error:
-        return [Kept(question.asks, str(error)) for question in read_questions(lesson)]
+        return [Kept(question.asks, str(error)) for question in read_questions(lesson, current())]
     return list(results)
 
 

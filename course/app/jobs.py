@@ -11,13 +11,14 @@ from textual.content import Content
 from course.app.grading import RunResult, card_of
 from course.app.prose import QUIET, Block, Text
 from course.report import gpu_in_words
+from lab.language import N_, _, ngettext
 
 STATUS_WORDS = {
-    "passed": ("✓ Passed", "bold $text-success"),
-    "failed": ("✗ Not yet", "bold $text-warning"),
-    "error": ("✗ Stopped by an error", "bold $text-error"),
-    "timeout": ("✗ Ran out of time", "bold $text-error"),
-    "crashed": ("✗ Ended early", "bold $text-error"),
+    "passed": (N_("✓ Passed"), "bold $text-success"),
+    "failed": (N_("✗ Not yet"), "bold $text-warning"),
+    "error": (N_("✗ Stopped by an error"), "bold $text-error"),
+    "timeout": (N_("✗ Ran out of time"), "bold $text-error"),
+    "crashed": (N_("✗ Ended early"), "bold $text-error"),
 }
 
 
@@ -34,7 +35,7 @@ def errors_at_lines(texts: Iterable[str], file: str) -> dict[int, str]:
         # Below the frames of a traceback stands the error; a message of the grader begins with it.
         below = (line for line in text[named[-1].end() :].splitlines() if line[:1].strip())
         is_traceback = "Traceback (most" in text or text[named[-1].start() - 1 :][:1] in '"/\\'
-        message = next(below, "It went wrong here.") if is_traceback else text.splitlines()[0]
+        message = next(below, _("It went wrong here.")) if is_traceback else text.splitlines()[0]
         wrong.setdefault(int(named[-1].group(1)) - 1, message)
     return wrong
 
@@ -46,24 +47,27 @@ def ended_well(result: RunResult) -> bool:
 
 def run_summary(result: RunResult, printed: bool, line: int | None = None) -> Content:
     """One line about how a run ended, and the line of the learner's file where it went wrong."""
-    took = f" after {result.duration_s:.1f} s" if result.duration_s else ""
+    took = _(" after {duration_s:.1f} s", duration_s=result.duration_s) if result.duration_s else ""
     status = str(result.status)
-    timeline = " F10 shows its timeline." if result.events else ""
+    timeline = _(" F10 shows its timeline.") if result.events else ""
     if ended_well(result):
-        nothing = "" if printed else " It printed nothing."
-        return Content.assemble(("✓ Finished", "$text-success"), f"{took}.{nothing}{timeline}")
+        nothing = "" if printed else _(" It printed nothing.")
+        return Content.assemble((_("✓ Finished"), "$text-success"), f"{took}.{nothing}{timeline}")
     if status == "finished":
-        where = f" Ctrl+L goes to line {line}." if line else ""
-        return Content.assemble(("✗ Error", "$text-error"), f"{took}, exit code {result.exit_code}.{where}")
+        where = _(" Ctrl+L goes to line {line}.", line=line) if line else ""
+        return Content.assemble(
+            (_("✗ Error"), "$text-error"),
+            _("{took}, exit code {code}.{where}", took=took, code=result.exit_code, where=where),
+        )
     if status == "cancelled":
-        return Content.assemble(("■ Stopped", "$text-warning"), f"{took}.")
-    words = {"timeout": "Ran out of time", "crashed": "Ended early", "too_much_output": "Too much output"}
+        return Content.assemble((_("■ Stopped"), "$text-warning"), f"{took}.")
+    words = {"timeout": _("Ran out of time"), "crashed": _("Ended early"), "too_much_output": _("Too much output")}
     why = str(result.message or "").removeprefix("Stopped: ")
     return Content.assemble((f"✗ {words.get(status, status)}", "$text-error"), f"{took}. ", why[:1].upper() + why[1:])
 
 
 def points_in_words(points: int, max_points: int) -> str:
-    return f"{points} of {max_points} point{'' if max_points == 1 else 's'}"
+    return ngettext("{points} of {n} point", "{points} of {n} points", max_points, points=points)
 
 
 def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
@@ -73,7 +77,7 @@ def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
     """
     words, style = STATUS_WORDS[verdict["status"]]
     blocks: list[Block] = [
-        Text(Content.assemble((words, style), f"  {points_in_words(verdict['points'], verdict['max_points'])}"))
+        Text(Content.assemble((_(words), style), f"  {points_in_words(verdict['points'], verdict['max_points'])}"))
     ]
     explained: list[str] = []
     told: set[str] = set()
@@ -82,7 +86,8 @@ def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
         message = check["message"]
         # A run that failed as a whole fails every check with the same words: say them once.
         again = bool(message) and not check["passed"] and message in told
-        points = f"  {check['points']}/{check['max_points']}{', for the same reason' if again else ''}"
+        because = _(", for the same reason") if again else ""
+        points = f"  {check['points']}/{check['max_points']}{because}"
         name = Content.assemble(check["name"], (points, QUIET))
         blocks.append(Text(name, mark, after_gap=check is verdict["checks"][0]))
         if not message or check["passed"] or again:
@@ -95,20 +100,27 @@ def verdict_blocks(verdict: Mapping[str, Any], then: str) -> list[Block]:
         if card := card_of(check["mistake"]):
             if card not in explained:
                 explained.append(card)
-            label = f"Read the card on this: Ctrl+O{' once more' if explained.index(card) else ''}, or click"
+            label = (
+                _("Read the card on this: Ctrl+O once more, or click")
+                if explained.index(card)
+                else _("Read the card on this: Ctrl+O, or click")
+            )
             blocks.append(Text(_link(label, card), Content.styled("→ ", "$text-accent"), indent=2, after_gap=False))
     if verdict["status"] == "passed":
         blocks.append(Text(Content.styled(then, "bold")))
     else:
-        blocks.append(Text(Content.styled("Change the code and press F6 again; F7 gives a hint.", QUIET)))
+        blocks.append(Text(Content.styled(_("Change the code and press F6 again; F7 gives a hint."), QUIET)))
     return blocks
 
 
 def check_summary(verdict: Mapping[str, Any]) -> Content:
     """One line about where a check ran and how long it took."""
     gpu = verdict.get("gpu")
-    on = f" on the {gpu_in_words(gpu['kind'], gpu['name'])}" if gpu else ""
-    return Content.styled(f"Checked{on} in {verdict['duration_s']:.1f} s", QUIET)
+    took_s = float(verdict["duration_s"])
+    if not gpu:
+        return Content.styled(_("Checked in {took_s:.1f} s", took_s=took_s), QUIET)
+    name = gpu_in_words(gpu["kind"], gpu["name"])
+    return Content.styled(_("Checked on the {gpu} in {took_s:.1f} s", gpu=name, took_s=took_s), QUIET)
 
 
 def _link(label: str, card: str) -> Content:

@@ -12,6 +12,7 @@ from textual.theme import Theme
 
 from course.app.themes import DARK, OURS, WITHOUT_COLOUR
 from course.progress import Progress
+from lab.language import _
 
 MOTION = "motion"
 STILL = "still"
@@ -24,7 +25,7 @@ class Looks(App[None]):
 
     def begin_to_look(self) -> None:
         """Look as was chosen before; told so by the environment, as it says."""
-        for theme, *_ in OURS:
+        for theme, _title, _words in OURS:
             if theme.name not in self.available_themes:
                 self.register_theme(theme)
         self.theme = self._first_theme()
@@ -52,11 +53,11 @@ class Looks(App[None]):
         """What can be chosen."""
         for theme, title, words in OURS:
             if theme.name != self.theme:
-                yield SystemCommand(title, words, partial(setattr, self, "theme", theme.name))
+                yield SystemCommand(_(title), _(words), partial(setattr, self, "theme", theme.name))
         if self.is_still:
-            yield SystemCommand("Motion: on", "Scroll smoothly, let the caret blink", partial(self._move, True))
+            yield SystemCommand(_("Motion: on"), _("Scroll smoothly, let the caret blink"), partial(self._move, True))
         else:
-            yield SystemCommand("Motion: off", "Nothing slides, spins or blinks", partial(self._move, False))
+            yield SystemCommand(_("Motion: off"), _("Nothing slides, spins or blinks"), partial(self._move, False))
 
     def _move(self, moves: bool) -> None:
         self.animation_level = "full" if moves else "none"

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from lab.language import _
+
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
@@ -137,8 +139,10 @@ def _code_lines(block: Code, width: int) -> Iterable[Content]:
                 yield Content.assemble(("│ ", QUIET), part.stylize(QUIET))
         return
     if block.runnable:
-        label = " F5 runs this "
-        yield Content.assemble(("▁" * (width - len(label)), "$surface"), (label, "$text-accent on $surface"))
+        label = _(" F5 runs this ")
+        yield Content.assemble(
+            ("▁" * (width - Content(label).cell_length), "$surface"), (label, "$text-accent on $surface")
+        )
     else:
         yield Content.styled("▁" * width, "$surface")
     for row in highlighted(block.code).split("\n", allow_blank=True):

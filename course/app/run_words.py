@@ -10,6 +10,7 @@ from textual.content import Content
 from course.app.runs import Shown
 from course.diagnosis_report import lines
 from course.report import Ink, printable
+from lab.language import _
 from lab.trace.verdict import Diagnosis
 from lab.trace.words import NAMES, duration
 
@@ -53,17 +54,21 @@ def headline(shown: Shown) -> Content:
         return Content.styled(printable(verdict.summary), "bold")
     idle = sum(each.idle_us / each.window_us for each in asked) / len(asked)
     # What is examined is a part of the run: without saying so, this would contradict how busy the GPU was in all.
-    part = "of the steps" if found.steps.count else "once it began"
+    part = _("of the steps") if found.steps.count else _("once it began")
     if verdict.bottleneck in ("unknown", "none"):
-        return Content.assemble((f"GPU idle {idle:.0%} {part}.", style), f" {printable(verdict.summary)}")
+        said = _("GPU idle {idle:.0%} {part}.", idle=idle, part=part)
+        return Content.assemble((said, style), f" {printable(verdict.summary)}")
     if verdict.bottleneck == "compute":
-        busy = f"GPU busy {1 - idle:.0%} {part}"
-        return Content.assemble((busy, style), ": only less, or cheaper, computation is faster.")
-    share = f"{verdict.share:.0%} of the time"
+        busy = _("GPU busy {busy:.0%} {part}", busy=1 - idle, part=part)
+        return Content.assemble((busy, style), _(": only less, or cheaper, computation is faster."))
+    share = _("{share:.0%} of the time", share=verdict.share)
     if found.step_us is not None:
-        share = f"{duration(verdict.share * found.step_us)} of {duration(found.step_us)} per step"
+        share = _(
+            "{part} of {step} per step", part=duration(verdict.share * found.step_us), step=duration(found.step_us)
+        )
     calls = found.evidence.calls
-    cause = NAMES[verdict.bottleneck]
+    cause = _(NAMES[verdict.bottleneck])
     if verdict.bottleneck == "sync" and calls:
-        cause = f"waiting for the CPU after {printable(calls[0].name)}"
-    return Content.assemble((f"GPU idle {idle:.0%} {part}, {cause}", style), f": {share}")
+        cause = _("waiting for the CPU after {call}", call=printable(calls[0].name))
+    said = _("GPU idle {idle:.0%} {part}, {cause}", idle=idle, part=part, cause=cause)
+    return Content.assemble((said, style), f": {share}")

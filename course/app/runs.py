@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from lab.language import _
+
 if TYPE_CHECKING:
     from course.lanes import RunView
     from lab.trace.verdict import Diagnosis
@@ -52,7 +54,13 @@ class SeenRun:
     @property
     def title(self) -> str:
         """Its name, and which of the runs of the same file it is."""
-        return self.name if self.kind == "trace" else f"{self.name}, {self.kind} {self.number}"
+        match self.kind:
+            case "run":
+                return _("{file}, run {number}", file=self.name, number=self.number)
+            case "check":
+                return _("{file}, check {number}", file=self.name, number=self.number)
+            case "trace":
+                return self.name
 
     def choices(self) -> tuple[Shown, ...]:
         """What there is to show; of a run it is read from its events when it is first asked for."""
@@ -61,13 +69,22 @@ class SeenRun:
                 self._choices, self._events = (self._read(self._events),), ()
             return self._choices
 
+    def retell(self) -> None:
+        """Word the verdict anew, in another language; that of a trace stays as it was read."""
+        with self._lock:
+            if self.kind != "trace":
+                self._choices = tuple(self._told(each.view) for each in self._choices)
+
     def _read(self, events: Sequence[Mapping[str, Any]]) -> Shown:
-        from course.run_diagnosis import diagnose_run
         from course.run_view import view
 
-        run = view(events)
+        return self._told(view(events))
+
+    def _told(self, run: RunView) -> Shown:
+        from course.run_diagnosis import diagnose_run
+
         kind, name = (self.gpu.kind, self.gpu.name) if self.gpu else ("", "")
-        gpu = f"{kind} GPU".strip()
+        gpu = {"real": _("real GPU"), "simulated": _("simulated GPU")}.get(kind, "GPU")
         real = kind == "real"
         return Shown(run, diagnose_run(run, self.name, name, real), gpu, real and not run.streams)
 
@@ -131,6 +148,11 @@ class SeenRuns:
             return False
         self._pinned[seen.key] = seen
         return True
+
+    def retell(self) -> None:
+        """Word all verdicts anew, in another language."""
+        for seen in self._seen:
+            seen.retell()
 
     def __len__(self) -> int:
         return len(self._seen)

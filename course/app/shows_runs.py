@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App, SystemCommand
 
+from lab.language import _, ngettext
+
 if TYPE_CHECKING:
     from course.app.runs import Kind, SeenRun, SeenRuns, Shown
 
@@ -75,11 +77,13 @@ class ShowsRuns(App[None]):
             before = self.runs.keep_trace(names[0], shown[:1])
             self.show_run(self.runs.keep_trace(names[-1], shown[1:]), before)
         else:
-            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            more = ngettext(" and {n} more", " and {n} more", len(names) - 1) if len(names) > 1 else ""
             self.show_run(self.runs.keep_trace(f"{names[0]}{more}", shown))
 
     def run_commands(self) -> Iterator[SystemCommand]:
         """What the palette offers."""
-        yield SystemCommand("Open a trace…", "Show a trace file of any PyTorch program over time", self.open_trace)
+        yield SystemCommand(
+            _("Open a trace…"), _("Show a trace file of any PyTorch program over time"), self.open_trace
+        )
         if self.seen_run is not None:
-            yield SystemCommand("Timeline", "What the GPU did in the last run", self.action_timeline)
+            yield SystemCommand(_("Timeline"), _("What the GPU did in the last run"), self.action_timeline)

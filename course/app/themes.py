@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.theme import BUILTIN_THEMES, Theme
 
+from lab.language import N_
+
 DARK = Theme(
     name="profile-first-dark",
     primary="#7db4f0",
@@ -52,10 +54,10 @@ HIGH_CONTRAST = Theme(
 TERMINAL = BUILTIN_THEMES["ansi-dark"]
 """Asks the terminal for its own sixteen colours, whatever they are."""
 OURS = (
-    (DARK, "Theme: dark", "Light text on a dark ground"),
-    (LIGHT, "Theme: light", "Dark text on a light ground"),
-    (HIGH_CONTRAST, "Theme: high contrast", "White and bright colours on black"),
-    (TERMINAL, "Theme: the terminal's own colours", "As your terminal shows other programs"),
+    (DARK, N_("Theme: dark"), N_("Light text on a dark ground")),
+    (LIGHT, N_("Theme: light"), N_("Dark text on a light ground")),
+    (HIGH_CONTRAST, N_("Theme: high contrast"), N_("White and bright colours on black")),
+    (TERMINAL, N_("Theme: the terminal's own colours"), N_("As your terminal shows other programs")),
 )
 WITHOUT_COLOUR = TERMINAL.name
 """The theme that sends no colour at all when NO_COLOR is set; the others would still be sent as greys."""

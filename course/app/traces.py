@@ -15,6 +15,7 @@ from typing import Any
 
 from course.app.runs import Shown
 from course.trace_view import SpanArray, device_view, nothing_of_a_device
+from lab.language import VARIABLE, _, current
 
 LARGEST_LINE = 256 * 2**20
 PIECE_BYTES = 2**20
@@ -43,6 +44,7 @@ async def read_traces(paths: Sequence[Path], tell: Told) -> tuple[list[Shown], l
         stderr=asyncio.subprocess.PIPE,
         limit=LARGEST_LINE,
         start_new_session=True,
+        env={**os.environ, VARIABLE: current()},
     )
     assert process.stdout is not None
     assert process.stderr is not None
@@ -52,7 +54,8 @@ async def read_traces(paths: Sequence[Path], tell: Told) -> tuple[list[Shown], l
         await process.wait()
         if process.returncode or not (shown or notes):
             words = (await errors).decode(errors="replace").strip().splitlines()
-            raise TracesUnread(f"Reading ended early: {words[-1] if words else f'exit code {process.returncode}'}.")
+            code = _("exit code {code}", code=process.returncode)
+            raise TracesUnread(_("Reading ended early: {what}.", what=words[-1] if words else code))
     finally:
         errors.cancel()
         if process.returncode is None:
@@ -75,7 +78,7 @@ async def _listen(stdout: asyncio.StreamReader, tell: Told, several: bool) -> tu
             notes.append(_sentence(message["unreadable"]))
         elif "progress" in message:
             done, total = message["progress"]
-            tell(f"Reading {message['file']}", done / max(total, 1))
+            tell(_("Reading {file}", file=message["file"]), done / max(total, 1))
         elif "stage" in message:
             tell(f"{message['file']}: {message['stage']}", None)
         elif "done" in message:
@@ -91,7 +94,7 @@ async def _listen(stdout: asyncio.StreamReader, tell: Told, several: bool) -> tu
                 file["shown_texts"] = [printable(text)[:200] for text in message["texts"]]
                 file["host"] = SpanArray(arrays, "host", file["shown_texts"])
         else:
-            tell(f"Drawing {file['file']}", None)
+            tell(_("Drawing {file}", file=file["file"]), None)
             for view in device_view(file, message, arrays):
                 await asyncio.sleep(0)
                 if view is not None:
@@ -114,8 +117,12 @@ def _name(file: Mapping[str, Any], device: Mapping[str, Any] | None, several: bo
     from course.report import printable
 
     rank = file["diagnosis"].rank
-    of = f"rank {rank}" if rank is not None else printable(file["file"]) if several else ""
-    gpu = f"GPU {device['device']} {printable(device['name'])}".strip() if device is not None else "no GPU"
+    of = _("rank {rank}", rank=rank) if rank is not None else printable(file["file"]) if several else ""
+    gpu = (
+        _("GPU {device} {name}", device=device["device"], name=printable(device["name"])).strip()
+        if device is not None
+        else _("no GPU")
+    )
     return f"{of}, {gpu}" if of else gpu
 
 

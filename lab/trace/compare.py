@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lab.language import _
 from lab.trace.verdict import BOTTLENECKS, Bottleneck, Diagnosis
 from lab.trace.words import NAMES, duration
 
@@ -63,7 +64,7 @@ def compare(
     if step_before is not None and step_after is not None and step_before > 0:
         ratio = step_after / step_before
         helped = None if abs(ratio - 1) < noticeable else ratio < 1
-    words = ("a step", " per step") if stepwise or not as_a_whole else (as_a_whole, "")
+    words = (_("a step"), _(" per step")) if stepwise or not as_a_whole else (as_a_whole, "")
     summary = _summary(before, after, step_before, step_after, helped, shown, words)
     return Comparison(summary, helped, "us_per_step" if per_step else "share", step_before, step_after, shown)
 
@@ -87,24 +88,38 @@ def _summary(
     words: tuple[str, str],
 ) -> str:
     if step_before is None or step_after is None:
-        which = " and ".join(found.file for found in (before, after) if _step_us(found) is None)
-        return (
-            f"I can't tell whether it helped: {which} has no steps with work of a GPU, so there is nothing to compare."
+        which = _(" and ").join(found.file for found in (before, after) if _step_us(found) is None)
+        return _(
+            "I can't tell whether it helped: {which} has no steps with work of a GPU, so there is nothing to compare.",
+            which=which,
         )
     what, per = words
-    spans = f"{what} takes {duration(step_after)} instead of {duration(step_before)}"
+    spans = _(
+        "{what} takes {after} instead of {before}",
+        what=what,
+        after=duration(step_after),
+        before=duration(step_before),
+    )
     if helped is None:
-        first = f"It made no difference: {spans}."
+        first = _("It made no difference: {spans}.", spans=spans)
     elif helped:
-        first = f"It helped: {spans}, {step_before / step_after:.2f} times as fast."
+        first = _("It helped: {spans}, {times:.2f} times as fast.", spans=spans, times=step_before / step_after)
     else:
-        first = f"It didn't help: {spans}, {step_after / step_before:.2f} times as long."
+        first = _("It didn't help: {spans}, {times:.2f} times as long.", spans=spans, times=step_after / step_before)
     sentences = [first]
     if changes:
         most = changes[0]
-        name = NAMES[most.bottleneck]
-        sentences.append(f"The largest change is {name}: from {duration(most.before)} to {duration(most.after)}{per}.")
+        name = _(NAMES[most.bottleneck])
+        sentences.append(
+            _(
+                "The largest change is {name}: from {before} to {after}{per}.",
+                name=name,
+                before=duration(most.before),
+                after=duration(most.after),
+                per=per,
+            )
+        )
     was, now = before.verdict.bottleneck, after.verdict.bottleneck
     if was != now:
-        sentences.append(f"The bottleneck was {was}, now it is {now}.")
+        sentences.append(_("The bottleneck was {was}, now it is {now}.", was=was, now=now))
     return " ".join(sentences)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lab.language import _, ngettext
 from lab.trace.attribute import DeviceTime, Idle
 from lab.trace.causes import CAUSES, idles_of
 from lab.trace.errors import TraceUnreadable
@@ -42,7 +43,10 @@ def diagnose(path_or_profiler: Any, progress: Progress | None = None) -> Diagnos
     export: Callable[[str], None] | None = getattr(path_or_profiler, "export_chrome_trace", None)
     if export is None:
         raise TypeError(
-            f"diagnose() takes the path of a trace or a finished torch.profiler.profile, not {path_or_profiler!r}."
+            _(
+                "diagnose() takes the path of a trace or a finished torch.profiler.profile, not {path_or_profiler!r}.",
+                path_or_profiler=path_or_profiler,
+            )
         )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trace.json"
@@ -50,8 +54,11 @@ def diagnose(path_or_profiler: Any, progress: Progress | None = None) -> Diagnos
             export(str(file))
         except (RuntimeError, AssertionError) as error:
             raise TraceUnreadable(
-                f"the profiler has no trace to give: {error}. Its trace can be taken only once, after it has ended: "
-                "if a handler wrote it to a file, give the path of that file."
+                _(
+                    "the profiler has no trace to give: {error}. Its trace can be taken only once, after "
+                    "it has ended: if a handler wrote it to a file, give the path of that file.",
+                    error=error,
+                )
             ) from error
         return diagnose_trace(read(file, progress), "profiler")
 
@@ -66,7 +73,7 @@ def diagnose_trace(trace: Trace, name: str) -> Diagnosis:
     warnings = [*trace.warnings, *steps.notes, *_warnings(work, steps)]
     if len(loud) < len(times):
         quiet = ", ".join(str(time.device) for time in times if time not in loud)
-        warnings.append(f"Hardly anything ran on device {quiet}: it has no say in the verdict.")
+        warnings.append(_("Hardly anything ran on device {quiet}: it has no say in the verdict.", quiet=quiet))
     found = Diagnosis(
         file=name,
         verdict=Verdict("none", 0.0, "", None),
@@ -160,23 +167,29 @@ def _why_not(examined: Examined, times: list[DeviceTime], bottleneck: Bottleneck
     """Why the trace doesn't allow this verdict, if it doesn't."""
     work, steps = examined.work, examined.window.steps
     if not times or not examined.window.length_ns:
-        return "nothing ran on the GPU within the recorded steps"
+        return _("nothing ran on the GPU within the recorded steps")
     if bottleneck == "unknown":
         if not examined.host.recorded:
-            return "the trace has what the GPU did, but not what the CPU did, so nothing tells what the GPU waited for"
+            return _(
+                "the trace has what the GPU did, but not what the CPU did, so nothing tells what the GPU waited for"
+            )
         unlinked = float((~work.linked).mean())
-        return (
-            f"for {unlinked:.0%} of the GPU's work the trace doesn't say when it was launched, "
-            "so nothing tells what the GPU waited for"
+        return _(
+            "for {unlinked:.0%} of the GPU's work the trace doesn't say when it was launched, so "
+            "nothing tells what the GPU waited for",
+            unlinked=unlinked,
         )
     if steps < ENOUGH_STEPS:
         span = int(work.end_ns.max() - work.begin_ns.min())
         if span < SHORTEST_SPAN_NS:
-            return f"the GPU's work in the trace spans only {span / 1000:.3g} µs, too little to speak of a bottleneck"
+            return _(
+                "the GPU's work in the trace spans only {span_us:.3g} µs, too little to speak of a bottleneck",
+                span_us=span / 1000,
+            )
         if steps < 2 and bottleneck in ("launch", "allocator"):
             cold = max(_in_few_calls(time, bottleneck) for time in times)
             if cold > 0.5:
-                return (
+                return _(
                     "the GPU was idle mostly during one or two calls of the runtime, as in a program that has just "
                     "started: nothing warm was recorded"
                 )
@@ -193,18 +206,25 @@ def _in_few_calls(time: DeviceTime, bottleneck: Bottleneck) -> float:
 def _warnings(work: Work, examined: Window) -> list[str]:
     warnings = []
     if examined.source == "device":
-        warnings.append("The trace has no steps: the time from the first to the last work of the GPU is examined.")
+        warnings.append(_("The trace has no steps: the time from the first to the last work of the GPU is examined."))
     elif examined.source != "profiler":
-        by = {"optimizer": "calls of the optimizer", "loader": "calls of the DataLoader"}[examined.source]
-        warnings.append(f"The trace has no steps of the profiler: they are told by the {by}.")
+        by = {"optimizer": _("calls of the optimizer"), "loader": _("calls of the DataLoader")}[examined.source]
+        warnings.append(_("The trace has no steps of the profiler: they are told by the {by}.", by=by))
     if 0 < examined.steps < ENOUGH_STEPS:
-        only = "one step" if examined.steps == 1 else f"{examined.steps} steps"
-        warnings.append(f"Only {only}: whether others are like that, the trace can't tell.")
+        warnings.append(
+            ngettext(
+                "Only {n} step: whether others are like that, the trace can't tell.",
+                "Only {n} steps: whether others are like that, the trace can't tell.",
+                examined.steps,
+            )
+        )
     unlinked = float((~work.linked).mean())
     if unlinked > MENTIONED_SHARE:
-        warnings.append(f"For {unlinked:.0%} of the GPU's work the trace doesn't say when it was launched.")
+        warnings.append(
+            _("For {unlinked:.0%} of the GPU's work the trace doesn't say when it was launched.", unlinked=unlinked)
+        )
     if work.clipped_ns > MENTIONED_SHARE * examined.length_ns:
-        warnings.append("Some of the GPU's work seems to last beyond the next on its stream; it was cut there.")
+        warnings.append(_("Some of the GPU's work seems to last beyond the next on its stream; it was cut there."))
     return warnings
 
 

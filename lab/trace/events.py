@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from lab.language import N_, _, ngettext
 from lab.trace.schema import Event, lenient, whole
 
 Ints = npt.NDArray[np.int64]
@@ -248,16 +249,18 @@ class Columns:
         near = np.zeros(len(begin_us), bool)
         if timed.any():
             near[timed] = np.abs(begin_us[timed] - np.median(begin_us[timed])) < WEEK_US
-        self.unusable["no time"] += int((~timed).sum())
-        self.unusable["a time a week or more from all others"] += int((timed & ~near).sum())
-        self.unusable["no duration, or a negative one"] += int((near & ~lasting).sum())
-        self.unusable["a duration of a week or more"] += int((near & lasting & ~short).sum())
+        self.unusable[N_("no time")] += int((~timed).sum())
+        self.unusable[N_("a time a week or more from all others")] += int((timed & ~near).sum())
+        self.unusable[N_("no duration, or a negative one")] += int((near & ~lasting).sum())
+        self.unusable[N_("a duration of a week or more")] += int((near & lasting & ~short).sum())
         usable: Flags = near & short
         return usable
 
     def warnings(self) -> list[str]:
         return [
-            f"{count} event{'s' if count > 1 else ''} had {what} and {'are' if count > 1 else 'is'} left out."
+            ngettext(
+                "{n} event had {what} and is left out.", "{n} events had {what} and are left out.", count, what=_(what)
+            )
             for what, count in self.unusable.items()
             if count
         ]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from lab.language import _
 from lab.trace.attribute import DeviceTime
 from lab.trace.causes import idles_of
 from lab.trace.events import CALLS, Flags, Ints, Kind, Trace
@@ -138,13 +139,13 @@ def _innermost(trace: Trace, chosen: Flags, at: int) -> str:
 def _facts(trace: Trace, work: Work, window: Window, cause: Bottleneck) -> Iterator[str]:
     """What else the trace shows about this cause, each in a sentence."""
     steps = window.steps or 1
-    per = "per step" if window.steps else "in all"
+    per = _("per step") if window.steps else _("in all")
     inside = (work.begin_ns >= window.begin_ns) & (work.begin_ns < window.end_ns)
     names = [trace.names[number] for number in np.unique(trace.name[trace.of(Kind.LOADER)])]
     if cause == "input" and any("_SingleProcess" in name for name in names):
-        yield "The DataLoader has no workers (num_workers=0): the main process reads each batch itself."
+        yield _("The DataLoader has no workers (num_workers=0): the main process reads each batch itself.")
     if cause == "input" and any("_MultiProcessing" in name for name in names):
-        yield "The DataLoader has workers, and they don't keep up."
+        yield _("The DataLoader has workers, and they don't keep up.")
     if cause in ("sync", "launch"):
         reads = sum(
             int((trace.of(Kind.OPERATOR) & (trace.name == number)).sum())
@@ -152,20 +153,26 @@ def _facts(trace: Trace, work: Work, window: Window, cause: Bottleneck) -> Itera
             if name in ("aten::item", "aten::_local_scalar_dense")
         )
         if cause == "sync" and reads:
-            yield f"{reads / 2 / steps:.3g} host reads (aten::item) {per}."
+            yield _("{count:.3g} host reads (aten::item) {per}.", count=reads / 2 / steps, per=per)
     kernels = inside & (trace.kind[work.index] == Kind.COMPUTE)
     lasts = (work.end_ns - work.begin_ns)[kernels]
     if cause == "launch" and len(lasts):
         short = float((lasts < SHORT_KERNEL_NS).mean())
         yield (
-            f"{len(lasts) / steps:.0f} kernels {per}; half of them take at most {np.median(lasts) / 1000:.3g} µs, "
-            f"and {short:.0%} take less than 10 µs."
+            _(
+                "{count:.0f} kernels {per}; half of them take at most {median_us:.3g} µs, "
+                "and {short:.0%} take less than 10 µs.",
+                count=len(lasts) / steps,
+                per=per,
+                median_us=float(np.median(lasts)) / 1000,
+                short=short,
+            )
         )
     if cause in ("copies", "sync"):
         pageable = [number for number, name in enumerate(trace.names) if "pageable" in name.lower()]
         copies = inside & np.isin(trace.name[work.index], pageable)
         if copies.any():
-            yield f"{int(copies.sum()) / steps:.3g} copies from or to pageable memory {per}."
+            yield _("{count:.3g} copies from or to pageable memory {per}.", count=int(copies.sum()) / steps, per=per)
     if cause == "copies":
         copies = inside & (trace.kind[work.index] == Kind.COPY)
         moved = int(trace.copied_bytes[work.index[copies]].sum())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lab.language import _
 from lab.trace.verdict import Diagnosis
 from lab.trace.words import NAMES, duration
 
@@ -54,15 +55,20 @@ def compare_ranks(found: Sequence[Diagnosis]) -> Ranks | None:
     times = tuple(
         RankTime(rank, each.file, us, us - least) for rank, each, us in sorted(taking, key=lambda row: row[0])
     )
-    rank, last, _ = min(taking, key=lambda row: (row[2], row[0]))
+    rank, last, _least = min(taking, key=lambda row: (row[2], row[0]))
     most = max(time.waits_at_most_us_per_step for time in times)
     step_us = last.window_us if last.step_us is None else last.step_us
     if most < NOTICEABLE_SHARE * step_us:
-        return Ranks("All ranks are about equally long in collectives: none of them holds up the others.", None, times)
+        return Ranks(
+            _("All ranks are about equally long in collectives: none of them holds up the others."), None, times
+        )
     causes = [part for part in last.parts if part.bottleneck not in ("communication", "unknown")]
-    reason = f" What takes most of its own time is {NAMES[causes[0].bottleneck]}." if causes else ""
-    summary = (
-        f"The others wait for rank {rank}, up to {duration(most)} per step: it is in collectives for the shortest "
-        f"time, so it comes last.{reason}"
+    reason = _(" What takes most of its own time is {cause}.", cause=_(NAMES[causes[0].bottleneck])) if causes else ""
+    summary = _(
+        "The others wait for rank {rank}, up to {time} per step: it is in collectives "
+        "for the shortest time, so it comes last.{reason}",
+        rank=rank,
+        time=duration(most),
+        reason=reason,
     )
     return Ranks(summary, rank, times)

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from lab.language import N_, _
 from lab.trace.errors import TraceUnreadable
 from lab.trace.events import Columns, Trace
 from lab.trace.repair import CONTROL_CHARACTERS, PARSER, Damage, mend, salvaged, words
@@ -43,7 +44,7 @@ def read(path: str | Path, progress: Progress | None = None) -> Trace:
     for events in _batches(source, damage, beside):
         columns.add(events)
     if columns.read_events == 0 and damage.lost_events:
-        raise TraceUnreadable(f"{path}: none of its events can be read. Record it again.")
+        raise TraceUnreadable(_("{path}: none of its events can be read. Record it again.", path=path))
     trace = columns.finish()
     return replace(
         trace,
@@ -116,7 +117,7 @@ def _batches(source: Source, damage: Damage, beside: Beside) -> Iterator[list[Ev
 def _readable(text: str, damage: Damage) -> str:
     """The text without bytes that are no text. It stays as long as it was."""
     if not text.isascii() and any("\udc80" <= sign <= "\udcff" for sign in set(text)):
-        damage.mended.add("bytes that are no text")
+        damage.mended.add(N_("bytes that are no text"))
         return re.sub("[\udc80-\udcff]", "\ufffd", text)
     return text
 
@@ -142,12 +143,16 @@ def _begin(path: Path, pieces: Iterator[bytes], damage: Damage, beside: Beside) 
 
 
 def _no_trace(path: Path, head: bytes) -> str:
-    expected = "A PyTorch trace comes from export_chrome_trace() or tensorboard_trace_handler()."
+    expected = _("A PyTorch trace comes from export_chrome_trace() or tensorboard_trace_handler().")
     text = head.strip(b" \t\r\n\0")
     if not text:
-        return f"{path} is empty. {expected}"
+        return _("{path} is empty. {expected}", path=path, expected=expected)
     if text[:1] == b"<":
-        return f"{path} is a web page, no trace: perhaps the download asked for a login. {expected}"
+        return _(
+            "{path} is a web page, no trace: perhaps the download asked for a login. {expected}",
+            path=path,
+            expected=expected,
+        )
     if len(head) <= LARGEST_HEAD_BYTES:
         try:
             found = json.loads(head)
@@ -155,11 +160,11 @@ def _no_trace(path: Path, head: bytes) -> str:
             pass
         else:
             if isinstance(found, dict) and "traceEvents" in found:
-                return f"{path} has no events: its traceEvents are no list. Record it again."
-            return f"{path} is JSON, but not a trace: it has no traceEvents. {expected}"
+                return _("{path} has no events: its traceEvents are no list. Record it again.", path=path)
+            return _("{path} is JSON, but not a trace: it has no traceEvents. {expected}", path=path, expected=expected)
     if text[:1] == b"{":
-        return f"{path} ends, or is damaged, before its first event. Record it again."
-    return f"{path} is no JSON. {expected}"
+        return _("{path} ends, or is damaged, before its first event. Record it again.", path=path)
+    return _("{path} is no JSON. {expected}", path=path, expected=expected)
 
 
 def _object(head: bytes, damage: Damage) -> Any:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from lab.language import N_, _
 from lab.trace.schema import Event, lenient, whole
 
 # Where an event begins: `{` and one of the keys that events have. Inside a string each quote would have a backslash.
@@ -27,8 +28,8 @@ PHASE = re.compile(r'"ph"\s*:\s*"(\w)"')
 CATEGORY = re.compile(r'"cat"\s*:\s*"(\w+)"')
 NAME = re.compile(r'"name"\s*:\s*"(.*?)"\s*(?:,\s*"(?:ph|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:|\})', re.DOTALL)
 
-COMMAS_TOO_MANY = "superfluous commas"
-CONTROL_CHARACTERS = "control characters"
+COMMAS_TOO_MANY = N_("superfluous commas")
+CONTROL_CHARACTERS = N_("control characters")
 LONGEST_WORD = 20  # a number or a word that is cut off
 
 
@@ -54,8 +55,8 @@ def mend(text: str, damage: Damage) -> str:
     """The text with each known kind of damage repaired. Control characters are replaced without being told."""
     for what, pattern, replacement in (
         (CONTROL_CHARACTERS, CONTROL, " "),
-        ("missing values", NO_VALUE, r":\1null"),
-        ("values that are no numbers (NaN, N/A, inf)", NOT_A_VALUE, r"\1null"),
+        (N_("missing values"), NO_VALUE, r":\1null"),
+        (N_("values that are no numbers (NaN, N/A, inf)"), NOT_A_VALUE, r"\1null"),
         (COMMAS_TOO_MANY, COMMAS, ","),
         (COMMAS_TOO_MANY, LAST_COMMA, r"\1"),
     ):
@@ -65,7 +66,7 @@ def mend(text: str, damage: Damage) -> str:
         text = mended
     mended = ESCAPE.sub(lambda found: found[0] if found[1] else r"\\", text)
     if mended != text:
-        damage.mended.add("backslashes that escape nothing")
+        damage.mended.add(N_("backslashes that escape nothing"))
     return mended
 
 
@@ -132,12 +133,12 @@ def _from_piece(piece: str, last: bool, damage: Damage) -> Event | None:
     trial = Damage()
     mended = mend(piece, trial)
     try:
-        found, _ = PARSER.raw_decode(mended)
+        found, _end = PARSER.raw_decode(mended)
     except (ValueError, RecursionError):
         # What is cut off in the middle of the last event may have lost the end of a number.
         event = None if last and not piece.endswith(("}", "]")) else _from_fields(mended + "}")
         if event is not None:
-            damage.mended.add("events whose text is broken, for example by a quote inside a name")
+            damage.mended.add(N_("events whose text is broken, for example by a quote inside a name"))
         return event
     damage.mended |= trial.mended or {CONTROL_CHARACTERS}
     return lenient(found)
@@ -164,13 +165,17 @@ def _from_fields(piece: str) -> Event | None:
 def words(damage: Damage, read_events: int) -> Iterator[str]:
     """The warnings that a damage deserves."""
     if damage.headless:
-        yield "The file doesn't begin like a trace: what was before its first event is lost."
+        yield _("The file doesn't begin like a trace: what was before its first event is lost.")
     if damage.cut_short:
-        yield "The file is cut short: what came after the last whole event is lost."
+        yield _("The file is cut short: what came after the last whole event is lost.")
     if damage.mended:
-        yield f"The file is damaged and was repaired: {', '.join(sorted(damage.mended))}."
+        yield _("The file is damaged and was repaired: {damages}.", damages=", ".join(sorted(map(_, damage.mended))))
     if damage.lost_events:
         total = read_events + damage.lost_events
-        yield f"{damage.lost_events} of about {total} events couldn't be read and are left out."
+        yield _(
+            "{lost_events} of about {total} events couldn't be read and are left out.",
+            lost_events=damage.lost_events,
+            total=total,
+        )
     if damage.trailing:
-        yield "Something follows the end of the trace; it was ignored."
+        yield _("Something follows the end of the trace; it was ignored.")

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from lab.language import N_, _
 from lab.trace.errors import TraceUnreadable
 
 PIECE_BYTES = 2**20
@@ -14,17 +15,17 @@ Progress = Callable[[int, int], None]  # bytes of the file that are done, and in
 
 GZIP = b"\x1f\x8b"
 OTHERS = {
-    b"PK\x03\x04": "a zip archive. Unpack it and give the file inside",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd. Unpack it with 'zstd -d'",
-    b"BZh": "compressed with bzip2. Unpack it with 'bunzip2'",
-    b"\xfd7zXZ": "compressed with xz. Unpack it with 'unxz'",
-    b"\x80\x02": "a pickle",
-    b"\x80\x03": "a pickle",
-    b"\x80\x04": "a pickle",
-    b"SQLite format 3": "a database, perhaps of Nsight Systems. A PyTorch trace is a .json or .json.gz file",
-    b"%PDF": "a PDF",
-    b"\x89PNG": "a picture",
-    b"\x7fELF": "a program",
+    b"PK\x03\x04": N_("a zip archive. Unpack it and give the file inside"),
+    b"\x28\xb5\x2f\xfd": N_("compressed with zstd. Unpack it with 'zstd -d'"),
+    b"BZh": N_("compressed with bzip2. Unpack it with 'bunzip2'"),
+    b"\xfd7zXZ": N_("compressed with xz. Unpack it with 'unxz'"),
+    b"\x80\x02": N_("a pickle"),
+    b"\x80\x03": N_("a pickle"),
+    b"\x80\x04": N_("a pickle"),
+    b"SQLite format 3": N_("a database, perhaps of Nsight Systems. A PyTorch trace is a .json or .json.gz file"),
+    b"%PDF": N_("a PDF"),
+    b"\x89PNG": N_("a picture"),
+    b"\x7fELF": N_("a program"),
 }
 
 
@@ -48,7 +49,7 @@ class Source:
             yield first.removeprefix(codecs.BOM_UTF8)
             yield from unpacked
             return
-        self.warnings.append(f"The file is {encoding.upper()} text; it was read as such.")
+        self.warnings.append(_("The file is {encoding} text; it was read as such.", encoding=encoding.upper()))
         decoder = codecs.getincrementaldecoder(encoding)("replace")
         yield decoder.decode(first).lstrip("\ufeff").encode("utf-8", "replace")
         for piece in unpacked:
@@ -85,9 +86,13 @@ class Source:
                     yield unpacked
                 if not seen:
                     raise TraceUnreadable(
-                        f"{self.path}: its gzip data is damaged from the start ({error}). Copy or record it again."
+                        _(
+                            "{path}: its gzip data is damaged from the start ({error}). Copy or record it again.",
+                            path=self.path,
+                            error=error,
+                        )
                     ) from None
-                self.warnings.append("The gzip data is damaged: what came after the damage is lost.")
+                self.warnings.append(_("The gzip data is damaged: what came after the damage is lost."))
                 return
             piece = next(packed, b"")
             if not piece:
@@ -98,7 +103,7 @@ class Source:
                 unpacker = zlib.decompressobj(31)
         if not unpacker.eof:
             yield unpacker.flush()
-            self.warnings.append("The gzip data is cut short: what came after its end is lost.")
+            self.warnings.append(_("The gzip data is cut short: what came after its end is lost."))
 
     def _packed(self) -> Iterator[bytes]:
         try:
@@ -115,14 +120,16 @@ class Source:
         except IsADirectoryError:
             raise TraceUnreadable(_folder(self.path)) from None
         except FileNotFoundError:
-            raise TraceUnreadable(f"there is no file {str(self.path)!r}.") from None
+            raise TraceUnreadable(_("there is no file {path!r}.", path=str(self.path))) from None
         except OSError as error:
-            raise TraceUnreadable(f"{self.path} can't be read: {error.strerror or error}.") from None
+            raise TraceUnreadable(
+                _("{path} can't be read: {reason}.", path=self.path, reason=error.strerror or error)
+            ) from None
 
     def _refuse_others(self, begin: bytes) -> None:
         for magic, what in OTHERS.items():
             if begin.startswith(magic):
-                raise TraceUnreadable(f"{self.path} is {what}.")
+                raise TraceUnreadable(_("{path} is {what}.", path=self.path, what=_(what)))
 
 
 def _up_to_the_damage(unpacker: zlib._Decompress, piece: bytes) -> Iterator[bytes]:
@@ -153,6 +160,6 @@ def _folder(path: Path) -> str:
     except OSError:
         traces = []
     if not traces:
-        return f"{path} is a folder, and no trace is in it. Give the path of a .json or .json.gz file."
+        return _("{path} is a folder, and no trace is in it. Give the path of a .json or .json.gz file.", path=path)
     some = ", ".join(traces[:3]) + (", …" if len(traces) > 3 else "")
-    return f"{path} is a folder. Give the path of a trace; in it are {some}."
+    return _("{path} is a folder. Give the path of a trace; in it are {some}.", path=path, some=some)

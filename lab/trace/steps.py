@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from lab.language import _
 from lab.trace.events import Flags, Ints, Kind, Trace
 from lab.trace.intervals import union
 from lab.trace.links import Work
@@ -66,20 +67,28 @@ def window(trace: Trace, work: Work) -> Window:
     whole = max(int(end.max()), int(work.end_ns.max())) - int(begin[0])
     if len(begin) >= 3 and end[0] - begin[0] > max(COLD_TIMES * median, COLD_SHARE * whole) and median > 0:
         notes.append(
-            f"The first recorded step took {(end[0] - begin[0]) / median:.0f} times the median: "
-            "it is left out as warm-up."
+            _(
+                "The first recorded step took {times:.0f} times the median: it is left out as warm-up.",
+                times=(end[0] - begin[0]) / median,
+            )
         )
         begin, end = begin[1:], end[1:]
     if len(begin) >= 3 and _device_was_busy(trace, work, int(begin[0]), BUSY_SHARE * median):
-        notes.append("In the first recorded step the GPU was still busy with work that isn't recorded: it is left out.")
+        notes.append(
+            _("In the first recorded step the GPU was still busy with work that isn't recorded: it is left out.")
+        )
         begin, end = begin[1:], end[1:]
     if len(begin) >= 2:
         launched = np.sort(work.launch_begin_ns[work.linked])
         per_step = np.searchsorted(launched, end) - np.searchsorted(launched, begin)
         if per_step[-1] < FULL_SHARE * per_step[-2]:
             notes.append(
-                f"The last recorded step has {per_step[-1]} pieces of device work, the one before {per_step[-2]}: "
-                "it isn't whole and is left out."
+                _(
+                    "The last recorded step has {last} pieces of device work, the one before "
+                    "{before}: it isn't whole and is left out.",
+                    last=per_step[-1],
+                    before=per_step[-2],
+                )
             )
             begin, end = begin[:-1], end[:-1]
     first, last = int(begin.min()), int(end.max())

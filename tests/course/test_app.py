@@ -986,7 +986,7 @@ async def test_a_quiz_that_cannot_be_read_says_so_and_one_can_go_on(
     from grader import quiz
     from grader.errors import CheckFault
 
-    def unreadable(_lesson: str) -> None:
+    def unreadable(_lesson: str, _language: str) -> None:
         raise CheckFault("The quiz can't be read: it is gone.")
 
     monkeypatch.setattr(quiz, "read_questions", unreadable)

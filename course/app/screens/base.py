@@ -11,32 +11,34 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from course.app.finding import BOOKMARK, FINDING
+from course.app.widgets.actions import ActionButton
 from course.app.widgets.footer import CourseFooter
 from course.app.widgets.header import CourseHeader
+from lab.language import N_, _
 
 if TYPE_CHECKING:
     from course.app.app import CourseApp
     from course.catalog import Step
 
-TOO_SMALL = "The course needs 60 columns and 16 rows.\nMake the window larger; nothing is lost."
+TOO_SMALL = N_("The course needs 60 columns and 16 rows.\nMake the window larger; nothing is lost.")
 
 # On every screen that runs programs.
 TIMELINE = (
     Binding(
         "f10",
         "app.timeline",
-        "Timeline",
+        N_("Timeline"),
         priority=True,
         id="timeline",
-        tooltip="Show what the GPU did in the last run",
+        tooltip=N_("Show what the GPU did in the last run"),
     ),
     Binding(
         "t",
         "app.timeline",
-        "Timeline",
+        N_("Timeline"),
         show=False,
         id="timeline.letter",
-        tooltip="Show what the GPU did in the last run",
+        tooltip=N_("Show what the GPU did in the last run"),
     ),
 )
 
@@ -45,13 +47,20 @@ SOLUTION = (
     Binding(
         "ctrl+d",
         "solution",
-        "Solution",
+        N_("Solution"),
         priority=True,
         show=False,
         id="solution",
-        tooltip="Show a solution beside your code",
+        tooltip=N_("Show a solution beside your code"),
     ),
-    Binding("d", "solution", "Solution", show=False, id="solution.letter", tooltip="Show a solution beside your code"),
+    Binding(
+        "d",
+        "solution",
+        N_("Solution"),
+        show=False,
+        id="solution.letter",
+        tooltip=N_("Show a solution beside your code"),
+    ),
 )
 
 # On every screen that shows output. Each calls the screen's own action_sideways.
@@ -59,18 +68,18 @@ SIDEWAYS = (
     Binding(
         "greater_than_sign,shift+right",
         "sideways(1)",
-        "Scroll right",
+        N_("Scroll right"),
         show=False,
         id="output.sideways.right",
-        tooltip="Scroll wide output to the right",
+        tooltip=N_("Scroll wide output to the right"),
     ),
     Binding(
         "less_than_sign,shift+left",
         "sideways(-1)",
-        "Scroll left",
+        N_("Scroll left"),
         show=False,
         id="output.sideways.left",
-        tooltip="Scroll wide output to the left",
+        tooltip=N_("Scroll wide output to the left"),
     ),
 )
 
@@ -88,7 +97,7 @@ class CourseScreen(Screen[None]):
         yield CourseHeader()
         yield from self.body()
         yield CourseFooter()
-        yield Static(TOO_SMALL, id="too-small", markup=False)
+        yield Static(_(TOO_SMALL), id="too-small", markup=False)
 
     def on_mount(self) -> None:
         # An app that ends while a screen is being made mounts it without all of its widgets.
@@ -111,6 +120,13 @@ class CourseScreen(Screen[None]):
     def header(self) -> CourseHeader:
         return self.query_one(CourseHeader)
 
+    def retell(self) -> None:
+        """Say everything that is shown again, in another language."""
+        self.query_one("#too-small", Static).update(_(TOO_SMALL))
+        for button in self.query(ActionButton):
+            button.refresh(layout=True)
+        self.refresh_bindings()
+
     def leave(self) -> None:
         """Called before another screen takes the place of this one, and before the app ends: keep everything."""
 
@@ -130,10 +146,19 @@ class StepScreen(CourseScreen):
     def show(self, step: Step) -> None:
         """Show this step in place of the one before."""
         self.step = step
-        lesson = self.course.catalog.lesson(step.lesson)
+        self.say_place()
+        self.course.here(step)
+
+    def say_place(self) -> None:
+        """Say in the header which lesson this is."""
+        lesson = self.course.catalog.lesson(self.step.lesson)
         assert lesson is not None
         self.header.place = Content.assemble((f"{lesson.number}  ", "$text-accent"), (lesson.title, "bold"))
-        self.course.here(step)
+
+    def retell(self) -> None:
+        self.step = self.course.catalog.step(self.step.id) or self.step
+        self.say_place()
+        super().retell()
 
     @property
     def step_of_steps(self) -> Content:
@@ -143,7 +168,9 @@ class StepScreen(CourseScreen):
         at = lesson.index(self.step.name) or 0
         dots = "".join("━" if number <= at else "─" for number in range(len(lesson.steps)))
         return Content.assemble(
-            (dots[: at + 1], "$text-primary"), (dots[at + 1 :], "$foreground 60%"), f"  {at + 1} of {len(lesson.steps)}"
+            (dots[: at + 1], "$text-primary"),
+            (dots[at + 1 :], "$foreground 60%"),
+            _("  {at} of {count}", at=at + 1, count=len(lesson.steps)),
         )
 
     def action_next_step(self) -> None:

@@ -13,44 +13,45 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from lab.language import N_, _
 
-QUESTION = """\
+QUESTION = N_("""\
 Another program saved {file} while you changed it here. Which version stays?
-The other one is kept in the backups folder beside it."""
+The other one is kept in the backups folder beside it.""")
 
 
 class BothChangedScreen(ModalScreen[str]):
     """Answers "mine" or "theirs"; escape decides nothing."""
 
     CSS_PATH = "dialog.tcss"
-    EXPLAINS = (
+    EXPLAINS = N_(
         "A question: k keeps your version, t takes the other one. Escape decides later; nothing is lost meanwhile.\n"
     )
     BINDINGS = [  # noqa: RUF012
-        Binding("k", "answer('mine')", "Keep mine", id="both.mine"),
-        Binding("t", "answer('theirs')", "Take theirs", id="both.theirs"),
-        Binding("d", "difference", "See the difference", id="both.difference"),
-        Binding("escape", "dismiss", "Later", id="both.later"),
+        Binding("k", "answer('mine')", N_("Keep mine"), id="both.mine"),
+        Binding("t", "answer('theirs')", N_("Take theirs"), id="both.theirs"),
+        Binding("d", "difference", N_("See the difference"), id="both.difference"),
+        Binding("escape", "dismiss", N_("Later"), id="both.later"),
     ]
 
     def __init__(self, file: str, mine: str, theirs: str) -> None:
         super().__init__()
         self._file = file
         self._lines = list(
-            unified_diff(theirs.splitlines(), mine.splitlines(), "the other version", "yours", lineterm="")
+            unified_diff(theirs.splitlines(), mine.splitlines(), _("the other version"), _("yours"), lineterm="")
         )
 
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog", classes="-wide-question"):
-            yield Static(QUESTION.format(file=self._file), id="question", markup=False)
+            yield Static(_(QUESTION, file=self._file), id="question", markup=False)
             with VerticalScroll(id="difference"):
                 yield Static(Content("\n").join(self._coloured()), markup=False)
             yield ActionBar(
-                ActionButton("Keep mine", "k", "answer('mine')"),
-                ActionButton("Take theirs", "t", "answer('theirs')"),
-                ActionButton("Difference", "d", "difference"),
+                ActionButton(N_("Keep mine"), "k", "answer('mine')"),
+                ActionButton(N_("Take theirs"), "t", "answer('theirs')"),
+                ActionButton(N_("Difference"), "d", "difference"),
                 Spring(),
-                ActionButton("Later", "Esc", "dismiss"),
+                ActionButton(N_("Later"), "Esc", "dismiss"),
             )
 
     def _coloured(self) -> Iterator[Content]:

@@ -14,6 +14,7 @@ from course.app.widgets.editor import Editor, first_caret
 from course.app.widgets.job import StatusLine
 from course.progress import Caret
 from course.workspace import ChangedElsewhere, WorkspaceError
+from lab.language import N_, _
 
 if TYPE_CHECKING:
     from course.catalog import Step
@@ -22,12 +23,13 @@ LOOK_S = 0.5
 """How often the file is looked at for changes by another program."""
 SETTLE_S = 0.05
 """How long a file has to stay as it is before it is read: programs may write it in several parts."""
-EDITOR_HINT = "Tab indents, Esc leaves the editor"
-FIND_HINT = "Enter goes on, F3 stays here, Esc goes back"
+EDITOR_HINT = N_("Tab indents, Esc leaves the editor")
+EDIT_HINT = N_("F3 edits")
+FIND_HINT = N_("Enter goes on, F3 stays here, Esc goes back")
 QUIET = "$foreground 60%"
 UNKNOWN = "\0"
 """What no file has: nothing is saved over a file before it is decided which version stays."""
-BOTH_CHANGED = "! Another program changed this file too: Ctrl+S asks which version stays"
+BOTH_CHANGED = N_("! Another program changed this file too: Ctrl+S asks which version stays")
 
 
 class CodeScreen(StepScreen):
@@ -40,20 +42,20 @@ class CodeScreen(StepScreen):
         Binding(
             "ctrl+f",
             "find",
-            "Find",
+            N_("Find"),
             id="find",
             priority=True,
             show=False,
-            tooltip="Find in your code, and replace; once more minds upper and lower case, or doesn't",
+            tooltip=N_("Find in your code, and replace; once more minds upper and lower case, or doesn't"),
         ),
         Binding(
             "ctrl+g",
             "edit_elsewhere",
-            "Your editor",
+            N_("Your editor"),
             id="edit.elsewhere",
             priority=True,
             show=False,
-            tooltip="Open your code in the editor that $VISUAL or $EDITOR names",
+            tooltip=N_("Open your code in the editor that $VISUAL or $EDITOR names"),
         ),
     ]
 
@@ -219,7 +221,7 @@ class CodeScreen(StepScreen):
             self.notify(str(error), severity="error", timeout=10, markup=False)
             return False
         self._decided()
-        self.say(f"The other version is kept as {backup.parent.name}/{backup.name}")
+        self.say(_("The other version is kept as {folder}/{file}", folder=backup.parent.name, file=backup.name))
         return True
 
     def _keep_caret(self) -> None:
@@ -239,6 +241,11 @@ class CodeScreen(StepScreen):
             )
 
     # Saying
+
+    def retell(self) -> None:
+        super().retell()
+        self._notice = ""
+        self.say_where()
 
     def say(self, notice: str) -> None:
         """Say something below the editor, until the text changes."""
@@ -261,18 +268,18 @@ class CodeScreen(StepScreen):
         if self._known is None:
             return
         if self._not_saved:
-            self._tell("NOT saved", "bold $text-error")
+            self._tell(_("NOT saved"), "bold $text-error")
         elif self._theirs is not None:
-            self._tell(BOTH_CHANGED, "bold $text-warning")
+            self._tell(_(BOTH_CHANGED), "bold $text-warning")
         elif message := self.editor.marks.get(self.editor.cursor_location[0]):
             self._tell(f"✗ {message.splitlines()[0]}", "$text-error")
         elif self._notice:
             self._tell(self._notice)
         else:
-            words, style = ("Saved", QUIET) if self.is_saved else ("Typing…", "$text-warning")
+            words, style = (_("Saved"), QUIET) if self.is_saved else (_("Typing…"), "$text-warning")
             row, column = self.editor.cursor_location
-            hint = EDITOR_HINT if self.editor.has_focus else FIND_HINT if self.query("FindBar.-open") else "F3 edits"
-            self._tell(words, style, f"  ·  {row + 1}:{column + 1}  ·  {hint}")
+            hint = EDITOR_HINT if self.editor.has_focus else FIND_HINT if self.query("FindBar.-open") else EDIT_HINT
+            self._tell(words, style, f"  ·  {row + 1}:{column + 1}  ·  {_(hint)}")
 
     def _tell(self, words: str, style: str = QUIET, more: str = "") -> None:
         line = self.query_one("#editor-status", StatusLine)
@@ -323,7 +330,7 @@ class CodeScreen(StepScreen):
             with self.app.suspend():
                 edit_elsewhere(command)
         except SuspendNotSupported:
-            problem = IN_BROWSER.format(path=path)
+            problem = _(IN_BROWSER, path=path)
         except EditorError as error:
             problem = str(error)
         self._take_over_changes()
@@ -369,4 +376,4 @@ class CodeScreen(StepScreen):
         if text != self._known:
             self.editor.take_over(text)
             self._knows(text)
-            self.say("Read again: another program changed it. Ctrl+Z goes back")
+            self.say(_("Read again: another program changed it. Ctrl+Z goes back"))

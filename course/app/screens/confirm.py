@@ -9,16 +9,17 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from lab.language import N_
 
 
 class ConfirmScreen(ModalScreen[bool]):
     """Asks; escape and n say no."""
 
     CSS_PATH = "dialog.tcss"
-    EXPLAINS = "A question: y says yes, n or Escape says no.\n"
+    EXPLAINS = N_("A question: y says yes, n or Escape says no.\n")
     BINDINGS = [  # noqa: RUF012
-        Binding("y,enter", "answer(True)", "Yes", id="confirm.yes"),
-        Binding("n,escape", "answer(False)", "No", id="confirm.no"),
+        Binding("y,enter", "answer(True)", N_("Yes"), id="confirm.yes"),
+        Binding("n,escape", "answer(False)", N_("No"), id="confirm.no"),
     ]
 
     def __init__(self, question: str, yes: str) -> None:
@@ -30,7 +31,9 @@ class ConfirmScreen(ModalScreen[bool]):
         with Vertical(id="dialog"):
             yield Static(self._question, id="question", markup=False)
             yield ActionBar(
-                ActionButton(self._yes, "y", "answer(True)"), Spring(), ActionButton("Cancel", "Esc", "answer(False)")
+                ActionButton(self._yes, "y", "answer(True)"),
+                Spring(),
+                ActionButton(N_("Cancel"), "Esc", "answer(False)"),
             )
 
     def action_answer(self, yes: bool) -> None:

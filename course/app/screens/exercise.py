@@ -24,18 +24,20 @@ from course.app.widgets.job import JobPanel, StatusLine
 from course.app.widgets.prose import Prose
 from course.progress import status_of
 from course.workspace import WorkspaceError
+from lab.language import N_, _, ngettext
 
 if TYPE_CHECKING:
     from course.catalog import Step
 
 PANES = ("task", "code", "output")
+PANE_TITLES = {"task": N_("Task"), "code": N_("Code"), "output": N_("Output")}
 
 
 class ExerciseScreen(CodeScreen):
     """Task, code and output; side by side where there is room, else one at a time."""
 
     CSS_PATH = "exercise.tcss"
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 An exercise. Complete the code, run it with F5 as often as you like, and let F6 check it. The checks look at what your
 code does on the GPU, not at how fast your machine is.
 
@@ -54,74 +56,107 @@ what waits, then stops what runs.
 A program runs in a folder that is removed afterwards: to keep a file that it writes, give the file's whole path. Lines
 of output that are wider than the window scroll sideways with > and <. Hints cost no points.
 Ctrl+D shows a solution beside your code: at once after you passed, before that it asks.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("f1", "app.help", "Help", id="help", priority=True, tooltip="Show this help"),
-        Binding("question_mark", "app.help", "Help", id="help.letter", show=False),
-        Binding("f5,ctrl+r", "run", "Run", id="run", priority=True, show=False, tooltip="Run your file"),
+        Binding("f1", "app.help", N_("Help"), id="help", priority=True, tooltip=N_("Show this help")),
+        Binding("question_mark", "app.help", N_("Help"), id="help.letter", show=False),
+        Binding("f5,ctrl+r", "run", N_("Run"), id="run", priority=True, show=False, tooltip=N_("Run your file")),
         Binding(
-            "f6", "check", "Check", id="check", priority=True, show=False, tooltip="Let the grader check your file"
+            "f6",
+            "check",
+            N_("Check"),
+            id="check",
+            priority=True,
+            show=False,
+            tooltip=N_("Let the grader check your file"),
         ),
-        Binding("f7,ctrl+t", "hint", "Hint", id="hint", priority=True, show=False, tooltip="Show the next hint"),
+        Binding(
+            "f7,ctrl+t", "hint", N_("Hint"), id="hint", priority=True, show=False, tooltip=N_("Show the next hint")
+        ),
         Binding(
             "f8",
             "stop",
-            "Stop",
+            N_("Stop"),
             id="stop",
             priority=True,
-            tooltip="Stop the program that runs; if a run or check waits for that, cancel what waits",
+            tooltip=N_("Stop the program that runs; if a run or check waits for that, cancel what waits"),
         ),
         Binding(
             "ctrl+c",
             "interrupt",
-            "Stop",
+            N_("Stop"),
             id="stop.ctrl",
             priority=True,
             show=False,
-            tooltip="Copy what is selected; if nothing is, stop the program that runs",
+            tooltip=N_("Copy what is selected; if nothing is, stop the program that runs"),
         ),
-        Binding("ctrl+n", "next_step", "Next", id="step.next", priority=True, tooltip="Go to the next step"),
-        Binding("escape", "back_out", "Back", id="back", tooltip="Leave the editor; then go to the course map"),
-        Binding("f2", "pane('task')", "Task", id="pane.task", priority=True, show=False, tooltip="To the task"),
-        Binding("f3", "pane('code')", "Code", id="pane.code", priority=True, show=False, tooltip="To the code"),
-        Binding("f4", "pane('output')", "Output", id="pane.output", priority=True, show=False, tooltip="To the output"),
+        Binding("ctrl+n", "next_step", N_("Next"), id="step.next", priority=True, tooltip=N_("Go to the next step")),
+        Binding("escape", "back_out", N_("Back"), id="back", tooltip=N_("Leave the editor; then go to the course map")),
+        Binding("f2", "pane('task')", N_("Task"), id="pane.task", priority=True, show=False, tooltip=N_("To the task")),
+        Binding("f3", "pane('code')", N_("Code"), id="pane.code", priority=True, show=False, tooltip=N_("To the code")),
         Binding(
-            "f9", "reset", "Reset", id="reset", priority=True, show=False, tooltip="Begin again from the starter file"
+            "f4",
+            "pane('output')",
+            N_("Output"),
+            id="pane.output",
+            priority=True,
+            show=False,
+            tooltip=N_("To the output"),
+        ),
+        Binding(
+            "f9",
+            "reset",
+            N_("Reset"),
+            id="reset",
+            priority=True,
+            show=False,
+            tooltip=N_("Begin again from the starter file"),
         ),
         Binding(
             "ctrl+o",
             "explain",
-            "Why?",
+            N_("Why?"),
             id="explain",
             priority=True,
-            tooltip="Read the card on what the check found; once more, the next one. Else the card on why this matters",
+            tooltip=N_(
+                "Read the card on what the check found; once more, the next one. Else the card on why this matters"
+            ),
         ),
         Binding(
             "ctrl+s",
             "save",
-            "Save",
+            N_("Save"),
             id="save",
             priority=True,
             show=False,
-            tooltip="Save now (it happens by itself too)",
+            tooltip=N_("Save now (it happens by itself too)"),
         ),
         Binding(
             "ctrl+l",
             "error_line",
-            "Error line",
+            N_("Error line"),
             id="error.line",
             priority=True,
             show=False,
-            tooltip="Go to the line where the program went wrong",
+            tooltip=N_("Go to the line where the program went wrong"),
         ),
         *TIMELINE,
         *SIDEWAYS,
         *SOLUTION,
-        Binding("n", "next_step", "Next step", id="step.next.letter", show=False, tooltip="Go to the next step"),
-        Binding("p", "previous_step", "Step before", id="step.previous", show=False, tooltip="Go to the step before"),
-        Binding("e,i", "pane('code')", "Edit", id="edit", show=False, tooltip="Edit the code"),
         Binding(
-            "c", "copy_output", "Copy output", id="output.copy", show=False, tooltip="Copy what the program printed"
+            "n", "next_step", N_("Next step"), id="step.next.letter", show=False, tooltip=N_("Go to the next step")
+        ),
+        Binding(
+            "p", "previous_step", N_("Step before"), id="step.previous", show=False, tooltip=N_("Go to the step before")
+        ),
+        Binding("e,i", "pane('code')", N_("Edit"), id="edit", show=False, tooltip=N_("Edit the code")),
+        Binding(
+            "c",
+            "copy_output",
+            N_("Copy output"),
+            id="output.copy",
+            show=False,
+            tooltip=N_("Copy what the program printed"),
         ),
     ]
 
@@ -141,13 +176,13 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
     def body(self) -> ComposeResult:
         yield ActionBar(
             *(
-                ActionButton(pane.capitalize(), f"F{n}", f"pane({pane!r})", id=f"tab-{pane}")
+                ActionButton(PANE_TITLES[pane], f"F{n}", f"pane({pane!r})", id=f"tab-{pane}")
                 for n, pane in enumerate(PANES, 2)
             ),
             Spring(),
-            ActionButton("Run", "F5", "run"),
-            ActionButton("Check", "F6", "check"),
-            ActionButton("Hint", "F7", "hint", id="hint"),
+            ActionButton(N_("Run"), "F5", "run"),
+            ActionButton(N_("Check"), "F6", "check"),
+            ActionButton(N_("Hint"), "F7", "hint", id="hint"),
         )
         with Horizontal(id="panes"):
             with TaskScroll(id="task"):
@@ -180,18 +215,35 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         step, shown = self.step, self.course.progress.hints_shown(self.step.id)
         blocks: list[Block] = [heading(step.title), *parse(step.text)]
         for number, hint in enumerate(step.hints[:shown], 1):
-            blocks += [Text(Content.styled(f"Hint {number} of {len(step.hints)}", "bold $text-accent")), *parse(hint)]
+            blocks += [
+                Text(
+                    Content.styled(
+                        _("Hint {number} of {count}", number=number, count=len(step.hints)), "bold $text-accent"
+                    )
+                ),
+                *parse(hint),
+            ]
         best = self.course.progress.best().get(step.id)
         score = {
-            "passed": f"✓ Passed, {points_in_words(best.points if best else 0, step.points)}.",
-            "attempted": f"Best so far: {points_in_words(best.points if best else 0, step.points)}.",
-            "new": f"{points_in_words(step.points, step.points).split(' of ')[1].capitalize()}.",
+            "passed": _("✓ Passed, {points}.", points=points_in_words(best.points if best else 0, step.points)),
+            "attempted": _("Best so far: {points}.", points=points_in_words(best.points if best else 0, step.points)),
+            "new": ngettext("{n} point.", "{n} points.", step.points),
         }[status_of(best)]
         left = len(step.hints) - shown
         advertised = left and not (best and best.passed)
-        hints = f" F7 gives a hint ({left} left, they cost no points)." if advertised else ""
-        why = " Ctrl+O says why this matters." if step.why and not best else ""
-        keys = f"{score} F3 goes to the code, F5 runs it, F6 checks it.{hints}{why}"
+        hints = (
+            ngettext(
+                " F7 gives a hint ({n} left, it costs no points).",
+                " F7 gives a hint ({n} left, they cost no points).",
+                left,
+            )
+            if advertised
+            else ""
+        )
+        why = _(" Ctrl+O says why this matters.") if step.why and not best else ""
+        keys = _(
+            "{score} F3 goes to the code, F5 runs it, F6 checks it.{hints}{why}", score=score, hints=hints, why=why
+        )
         blocks.append(Text(Content.styled(keys, "$foreground 60%")))
         self.query_one("#brief", Prose).show(blocks)
 
@@ -203,7 +255,7 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         else:
             self._explanations, self._error_line = [], None
             self.job_panel.remove_class("-verdict")
-            self.job_panel.status.text = Content.styled("F5 runs your file, F6 checks it", "$foreground 60%")
+            self.job_panel.tell(_what_runs)
 
     def _show_verdict(self, verdict: Mapping[str, Any]) -> None:
         self._explanations, self._next_explanation = explanations(verdict), 0
@@ -211,11 +263,24 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         wrong = errors_at_lines(messages, self.file_name)
         self._error_line = next(iter(wrong)) + 1 if wrong else None
         self.mark(wrong)
-        self.query_one(VerdictView).show(verdict_blocks(verdict, "Ctrl+N goes on to the next step."))
-        why = Content.styled("Ctrl+O explains  ·  ", "$text-accent") if self._explanations else Content("")
-        self.job_panel.tell(why + check_summary(verdict))
+        self._say_verdict(verdict)
+        self.job_panel.tell(lambda: self._why_explained() + check_summary(verdict))
         self.job_panel.add_class("-verdict")
         self.refresh_bindings()
+
+    def _say_verdict(self, verdict: Mapping[str, Any]) -> None:
+        self.query_one(VerdictView).show(verdict_blocks(verdict, _("Ctrl+N goes on to the next step.")))
+
+    def _why_explained(self) -> Content:
+        return Content.styled(_("Ctrl+O explains  ·  "), "$text-accent") if self._explanations else Content("")
+
+    def retell(self) -> None:
+        super().retell()
+        self._show_task()
+        verdict = self.course.progress.last_verdict(self.step.id)
+        if verdict and self.job_panel.has_class("-verdict"):
+            self._say_verdict(verdict)
+        self.job_panel.tell_again()
 
     # Actions
 
@@ -263,7 +328,7 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
     def action_save(self) -> None:
         if self.agree(then=lambda: None):
             path = str(self.course.workspace.path(self.step.id))
-            self.say(f"Saved in {path.replace(str(Path.home()), '~', 1)}")
+            self.say(_("Saved in {path}", path=path.replace(str(Path.home()), "~", 1)))
 
     def action_hint(self) -> None:
         shown, total = self.course.progress.hints_shown(self.step.id), len(self.step.hints)
@@ -277,13 +342,13 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
     def action_reset(self) -> None:
         from course.app.screens.confirm import ConfirmScreen
 
-        question = "Begin again from the starter file?\nYour code is kept in the backups folder beside it."
+        question = _("Begin again from the starter file?\nYour code is kept in the backups folder beside it.")
 
         def answered(yes: bool | None) -> None:
             if yes:
                 self._reset()
 
-        self.app.push_screen(ConfirmScreen(question, "Reset"), answered)
+        self.app.push_screen(ConfirmScreen(question, N_("Reset")), answered)
 
     def _reset(self) -> None:
         workspace, step = self.course.workspace, self.step.id
@@ -297,7 +362,13 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         self.reload()
         self.action_pane("code")
         if backup:
-            self.say(f"Ctrl+Z undoes the reset; your code is also {backup.parent.name}/{backup.name}")
+            self.say(
+                _(
+                    "Ctrl+Z undoes the reset; your code is also {folder}/{file}",
+                    folder=backup.parent.name,
+                    file=backup.name,
+                )
+            )
 
     def action_explain(self) -> None:
         """Open the card that explains what the check found, with several one after the other; else why this matters."""
@@ -352,33 +423,38 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
     @work(group="job", exit_on_error=False)
     async def _run(self) -> None:
         step, panel = self.step, self.job_panel
-        async with self.course.turns.turn("the run") as mine:
+        async with self.course.turns.turn(N_("the run")) as mine:
             # What runs is what the editor shows when its turn comes.
             if not mine or not self.agree(then=self.action_run):
                 return
-            self._begin("Running")
+            self._begin(N_("Running"))
             result = await self.course.run_file(self.course.workspace.path(step.id), panel.feed)
             panel.end()
             wrong = errors_at_lines([panel.output.text], self.file_name)
             self._error_line = max(wrong) + 1 if wrong else None
             self.mark(wrong)
-            panel.tell(run_summary(result, panel.printed, self._error_line))
+            line = self._error_line
+            panel.tell(lambda: run_summary(result, panel.printed, line))
             if not ended_well(result):
                 panel.output.scroll_end(animate=False)  # what went wrong is said last
 
     @work(group="job", exit_on_error=False)
     async def _check(self) -> None:
         step, panel = self.step, self.job_panel
-        async with self.course.turns.turn("the check") as mine:
+        async with self.course.turns.turn(N_("the check")) as mine:
             if not mine or not self.agree(then=self.action_check):
                 return
-            self._begin("Checking")
+            self._begin(N_("Checking"))
             verdict, problem = await self.course.check_file(step.id, self.course.workspace.path(step.id))
             if verdict is None:
-                panel.end(problem)
+                panel.end(lambda: problem)
                 return
             panel.end()
             self._show_verdict(verdict_json(verdict))
             self._show_task()
             if not self.has_class("-wide"):
                 self.action_pane("output")
+
+
+def _what_runs() -> Content:
+    return Content.styled(_("F5 runs your file, F6 checks it"), "$foreground 60%")

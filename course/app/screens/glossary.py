@@ -16,6 +16,7 @@ from course.app.prose import Text, flow, parse
 from course.app.screens.base import CourseScreen
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.choice_list import ChoiceList
+from lab.language import N_, _
 
 if TYPE_CHECKING:
     from course.catalog import Catalog
@@ -29,14 +30,14 @@ class GlossaryScreen(CourseScreen):
 
     CSS_PATH = "search.tcss"
     AUTO_FOCUS = "#terms"
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 The words of the field as the course uses them. It opens at the word that is new on the step that you come from; those
 that the step uses are marked with ◆. Enter opens the card that teaches a word, and Escape brings you back. A slash
 searches here and in all cards.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", "Help", id="help"),
-        Binding("escape,g", "back", "Back", id="glossary.back", tooltip="Go back to where you were"),
+        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        Binding("escape,g", "back", N_("Back"), id="glossary.back", tooltip=N_("Go back to where you were")),
     ]
 
     def __init__(self, term: Term | None, here: Sequence[Term] = ()) -> None:
@@ -51,14 +52,16 @@ searches here and in all cards.
 
     def body(self) -> ComposeResult:
         yield ChoiceList(id="terms")
-        yield ActionBar(ActionButton("Search", "/", "app.search"), Spring(), ActionButton("Back", "Esc", "back"))
+        yield ActionBar(
+            ActionButton(N_("Search"), "/", "app.search"), Spring(), ActionButton(N_("Back"), "Esc", "back")
+        )
 
     @property
     def choices(self) -> ChoiceList:
         return self.query_one("#terms", ChoiceList)
 
     def open(self) -> None:
-        self.header.place = Content.styled("Glossary", "bold")
+        self.header.place = Content.styled(_("Glossary"), "bold")
 
     @on(ChoiceList.Resized)
     def _fit(self) -> None:
@@ -69,6 +72,14 @@ searches here and in all cards.
         )
         if begins:
             self._go_to(self._begin)
+
+    def retell(self) -> None:
+        super().retell()
+        self.open()
+        option = self.choices.highlighted_option
+        self._begin = next((term for term in self.course.terms if option and term.id == option.id), None)
+        self._fit()
+        self._go_to(self._begin)
 
     def _go_to(self, term: Term | None) -> None:
         ids = [each.id for each in self.course.terms]

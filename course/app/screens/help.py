@@ -14,6 +14,7 @@ from course.app.prose import Block, Text, heading, parse
 from course.app.screens.lesson import CardScroll
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.prose import Prose
+from lab.language import N_, _
 
 KEY_WORDS = {
     "question_mark": "?",
@@ -21,14 +22,31 @@ KEY_WORDS = {
     "slash": "/",
     "less_than_sign": "<",
     "greater_than_sign": ">",
-    "escape": "Esc",
-    "pageup": "PgUp",
-    "pagedown": "PgDn",
+    "escape": N_("Esc"),
+    "pageup": N_("PgUp"),
+    "pagedown": N_("PgDn"),
     "left": "←",
     "right": "→",
     "up": "↑",
     "down": "↓",
 }
+NAMED_KEYS = (N_("Enter"), N_("Space"), N_("Tab"), N_("Shift"), N_("Home"), N_("End"), N_("Delete"), N_("Backspace"))
+
+
+HERE = N_("Here")
+IN_THE = {
+    "CardScroll": N_("In the card"),
+    "ChoiceList": N_("In the list"),
+    "Editor": N_("In the editor"),
+    "OutputView": N_("In the output"),
+    "TaskScroll": N_("In the task"),
+    "Timeline": N_("In the timeline"),
+    "VerdictView": N_("In the verdict"),
+    "DataTable": N_("In the table"),
+    "RunTable": N_("In the table"),
+    "ReportScroll": N_("In the report"),
+}
+"""Which keys are meant, by the widget that has the focus."""
 
 
 class HelpScreen(ModalScreen[None]):
@@ -36,7 +54,7 @@ class HelpScreen(ModalScreen[None]):
 
     CSS_PATH = "dialog.tcss"
     BINDINGS = [  # noqa: RUF012
-        Binding("escape,f1,q,question_mark", "dismiss", "Close", id="help.close"),
+        Binding("escape,f1,q,question_mark", "dismiss", N_("Close"), id="help.close"),
     ]
 
     def __init__(self, about: Screen[object]) -> None:
@@ -48,7 +66,7 @@ class HelpScreen(ModalScreen[None]):
         with Vertical(id="dialog", classes="-large"):
             with CardScroll(id="help"):
                 yield Prose(self._blocks)
-            yield ActionBar(Spring(), ActionButton("Close", "Esc", "dismiss"))
+            yield ActionBar(Spring(), ActionButton(N_("Close"), "Esc", "dismiss"))
 
     def on_mount(self) -> None:
         self.query_one(CardScroll).focus()
@@ -56,16 +74,17 @@ class HelpScreen(ModalScreen[None]):
 
 def help_blocks(screen: Screen[object]) -> Iterator[Block]:
     """The help of a screen with the focus where it is."""
-    yield heading("Help")
-    yield from parse(getattr(screen, "EXPLAINS", ""))
-    yield from _keys("Keys of this screen", own_bindings(screen))
+    yield heading(_("Help"))
+    yield from parse(_(getattr(screen, "EXPLAINS", "")))
+    yield from _keys(_("Keys of this screen"), own_bindings(screen))
     focused = screen.focused
     if focused is not None:
-        name = type(focused).__name__.removesuffix("Scroll").removesuffix("View").replace("ChoiceList", "List").lower()
         active = screen.active_bindings.values()
-        yield from _keys(f"In the {name}", [each.binding for each in active if each.node is focused])
+        yield from _keys(
+            _(IN_THE.get(type(focused).__name__, HERE)), [each.binding for each in active if each.node is focused]
+        )
     everywhere = [each.binding for each in screen.active_bindings.values() if each.node is screen.app]
-    yield from _keys("Everywhere", everywhere)
+    yield from _keys(_("Everywhere"), everywhere)
 
 
 def own_bindings(screen: Screen[object]) -> list[Binding]:
@@ -85,7 +104,7 @@ def _keys(title: str, bindings: list[Binding]) -> Iterator[Block]:
     actions: dict[str, tuple[list[str], str]] = {}
     for binding in bindings:
         if binding.description and not binding.system:
-            words = binding.tooltip or binding.description
+            words = _(binding.tooltip or binding.description)
             actions.setdefault(f"{binding.action} {words}", ([], words))[0].append(key_in_words(binding.key))
     if actions:
         yield Text(Content.styled(title, "bold $text-primary"))
@@ -99,11 +118,11 @@ def key_in_words(key: str) -> str:
     parts = []
     for part in key.split("+"):
         if part in KEY_WORDS:
-            parts.append(KEY_WORDS[part])
+            parts.append(_(KEY_WORDS[part]))
         elif part.startswith("f") and part[1:].isdigit():
             parts.append(part.upper())
         elif len(part) == 1:
             parts.append(part.upper() if len(key) > 1 else part)
         else:
-            parts.append(part.capitalize())
+            parts.append(_(part.capitalize()))
     return "+".join(parts)

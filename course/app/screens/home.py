@@ -13,8 +13,10 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from course import standing
+from course.app.jobs import points_in_words
 from course.app.screens.base import CourseScreen
 from course.app.widgets.choice_list import ChoiceList
+from lab.language import N_, _
 
 if TYPE_CHECKING:
     from course.catalog import Lesson, Step
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 COURSE_RECAP, BOOKMARKS = "course-recap", "bookmarks"
 BOOKMARK_SIGN = "◆"
-KIND_WORDS = {"card": "", "exercise": "exercise", "quiz": "quiz", "recap": "recap"}
+KIND_WORDS = {"card": "", "exercise": N_("exercise"), "quiz": N_("quiz"), "recap": N_("recap")}
 BAR_CELLS, COURSE_BAR_CELLS = 8, 24
 
 
@@ -30,20 +32,32 @@ class HomeScreen(CourseScreen):
     """The course map."""
 
     CSS_PATH = "home.tcss"
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 The map of the course. Below a lesson's title stands what you can do after it; the bar shows the points that you have.
 A lesson has its ✓ when its cards were read, its exercises passed and its quiz answered, with mistakes or without.
 Enter opens the lesson where you stopped in it; the right arrow shows its steps, so that you can go to any of them.
 Nothing is locked: take the lessons in any order. Bookmarks, which b sets on any step, are listed at the end.
 
 Your code and your progress are saved as you go. Leave whenever you like; the next start opens where you were.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("right,l", "steps", "Steps", id="map.steps", key_display="→", tooltip="Show the steps of this lesson"),
         Binding(
-            "left,h,escape", "lessons", "Lessons", id="map.lessons", key_display="←", tooltip="Back to the lessons"
+            "right,l",
+            "steps",
+            N_("Steps"),
+            id="map.steps",
+            key_display="→",
+            tooltip=N_("Show the steps of this lesson"),
         ),
-        Binding("f1,question_mark", "app.help", "Help", id="help"),
+        Binding(
+            "left,h,escape",
+            "lessons",
+            N_("Lessons"),
+            id="map.lessons",
+            key_display="←",
+            tooltip=N_("Back to the lessons"),
+        ),
+        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
     ]
 
     def body(self) -> ComposeResult:
@@ -65,6 +79,12 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
         self.query_one("#welcome", Static).update(self._welcome())
         self.lessons.focus()
 
+    def retell(self) -> None:
+        super().retell()
+        self.query_one("#welcome", Static).update(self._welcome())
+        self._fill_lessons()
+        self._fill_steps()
+
     @on(ChoiceList.Resized, "#lessons")
     def _fit_lessons(self) -> None:
         begins = not self.lessons.options
@@ -83,29 +103,31 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
         step = self.course.catalog.step(f"{place.lesson}/{place.step}") if place else None
         if step is None:
             return Content.assemble(
-                ("Find out where a training loop loses its time before you change it.\n", "bold"),
-                "Short cards, real PyTorch code to run and to edit, checks that say why.\n"
-                "There is nothing to set up. Without a GPU, code runs on a simulated one.\n",
-                ("Enter", "bold $text-accent"),
+                (_("Find out where a training loop loses its time before you change it.\n"), "bold"),
+                _(
+                    "Short cards, real PyTorch code to run and to edit, checks that say why.\n"
+                    "There is nothing to set up. Without a GPU, code runs on a simulated one.\n"
+                ),
+                (_("Enter"), "bold $text-accent"),
                 " begins.",
             )
         reached = standing.standing(self.course.catalog, standing.done(self.course.progress))
         return Content.assemble(
-            ("Welcome back.  ", "bold"),
+            (_("Welcome back.  "), "bold"),
             bar(reached.points, reached.max_points, COURSE_BAR_CELLS, complete=reached.complete),
-            f"  {reached.points} of {reached.max_points} points\n",
+            f"  {points_in_words(reached.points, reached.max_points)}\n",
             f"{standing.in_words(reached)}.\n",
-            ("Enter", "bold $text-accent"),
-            f" goes on at “{step.title}”.",
+            (_("Enter"), "bold $text-accent"),
+            _(" goes on at “{title}”.", title=step.title),
         )
 
     def _fill_lessons(self) -> None:
         width = self.lessons.size.width - 3
         reached = standing.standing(self.course.catalog, standing.done(self.course.progress))
         rows = [Option(_lesson_row(each, width), id=each.lesson.id) for each in reached.lessons]
-        rows.append(Option(_last_row("★", "Course recap", "what you learnt", width), id=COURSE_RECAP))
-        marked = str(len(self.course.bookmarked())) if self.course.bookmarked() else "b marks a step"
-        rows.append(Option(_last_row(BOOKMARK_SIGN, "Bookmarks", marked, width), id=BOOKMARKS))
+        rows.append(Option(_last_row("★", _("Course recap"), _("what you learnt"), width), id=COURSE_RECAP))
+        marked = str(len(self.course.bookmarked())) if self.course.bookmarked() else _("b marks a step")
+        rows.append(Option(_last_row(BOOKMARK_SIGN, _("Bookmarks"), marked, width), id=BOOKMARKS))
         self.lessons.replace(rows)
 
     def _fill_steps(self) -> None:
@@ -184,7 +206,7 @@ def _lesson_row(reached: LessonStanding, width: int) -> Content:
     right = Content.assemble(
         bar(reached.points, lesson.points, BAR_CELLS, complete=complete),
         (f"{reached.points}/{lesson.points}".rjust(7), "$text-success" if complete else ""),
-        (" points", "$foreground 60%"),
+        (_(" points"), "$foreground 60%"),
     )
     number = (str(lesson.number), "bold $text-accent" if reached.begun else "$text-primary")
     mark = ("✓", "$text-success") if complete else number
@@ -202,14 +224,17 @@ def _lesson_row(reached: LessonStanding, width: int) -> Content:
 
 def _last_row(sign: str, title: str, right: str, width: int) -> Content:
     return Content.assemble(
-        (sign, "$text-accent"), "  ", (title, "bold"), (right.rjust(max(width - 3 - len(title), 0)), "$foreground 60%")
+        (sign, "$text-accent"),
+        "  ",
+        (title, "bold"),
+        (right.rjust(max(width - 3 - Content(title).cell_length, 0)), "$foreground 60%"),
     )
 
 
 def _step_row(step: Step, what: Done, number: str, *, marked: bool) -> Content:
     mark = {"done": ("✓ ", "$text-success"), "begun": ("◐ ", "$text-warning"), "new": ("○ ", "$foreground 60%")}
     points = f"  {what.points(step)}/{step.points}" if step.graded else ""
-    kind = KIND_WORDS[step.kind]
+    kind = _(KIND_WORDS[step.kind])
     return Content.assemble(
         mark[what.state(step)],
         (number, "$text-primary"),

@@ -20,21 +20,22 @@ from course.app.widgets.prediction import PredictionPanel, outcome
 from course.app.widgets.prose import Prose
 from course.catalog import MOST_CHOICES
 from course.progress import REVEALED
+from lab.language import N_, _
 
 if TYPE_CHECKING:
     from course.catalog import Step
 
-WAITING = "Waiting for the program before to end"
+WAITING = N_("Waiting for the program before to end")
 MAX_OUTPUT_ROWS = 14
-PREDICT = "Predict:"
+PREDICT = N_("Predict:")
 
 
 class CardScroll(VerticalScroll):
     """The card's text; scrolls with the arrows, j and k, and space."""
 
     BINDINGS = [  # noqa: RUF012
-        Binding("j", "scroll_down", "Scroll down", show=False, id="card.down"),
-        Binding("k", "scroll_up", "Scroll up", show=False, id="card.up"),
+        Binding("j", "scroll_down", N_("Scroll down"), show=False, id="card.down"),
+        Binding("k", "scroll_up", N_("Scroll up"), show=False, id="card.up"),
     ]
 
 
@@ -42,35 +43,43 @@ class LessonScreen(StepScreen):
     """A card of a lesson."""
 
     CSS_PATH = "lesson.tcss"
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 A card of the lesson. Code that says “F5 runs this” is a whole program: F5 runs it on the GPU named at the top and shows
 what it prints below it; > and < scroll lines sideways that are wider than the window.
 
 Where a card asks you to predict, do it before you run: what follows is shown after the run, or with Space or Enter. On
 some cards F5 first asks what you expect; the number of a choice answers, F5 again runs without an answer.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", "Help", id="help"),
-        Binding("f5,r,ctrl+r", "run", "Run", id="run", show=False, tooltip="Run the code of this card"),
+        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        Binding("f5,r,ctrl+r", "run", N_("Run"), id="run", show=False, tooltip=N_("Run the code of this card")),
         Binding(
             "f8,ctrl+c",
             "stop",
-            "Stop",
+            N_("Stop"),
             id="stop",
             key_display="F8",
             priority=True,
-            tooltip="Stop the program that runs; if another run waits for that, cancel what waits",
+            tooltip=N_("Stop the program that runs; if another run waits for that, cancel what waits"),
         ),
-        Binding("right,n,ctrl+n", "next_step", "Next", id="step.next", show=False, tooltip="Go to the next step"),
-        Binding("enter", "reveal_or_next", "Read on", id="step.read", show=False, tooltip="Read on, then go on"),
-        Binding("left,p", "previous_step", "Back", id="step.previous", show=False, tooltip="Go to the step before"),
-        Binding("escape", "to_map", "Map", id="map", tooltip="Go to the course map"),
-        Binding("c", "copy_code", "Copy code", id="card.copy", show=False, tooltip="Copy the card's code"),
+        Binding(
+            "right,n,ctrl+n", "next_step", N_("Next"), id="step.next", show=False, tooltip=N_("Go to the next step")
+        ),
+        Binding(
+            "enter", "reveal_or_next", N_("Read on"), id="step.read", show=False, tooltip=N_("Read on, then go on")
+        ),
+        Binding(
+            "left,p", "previous_step", N_("Back"), id="step.previous", show=False, tooltip=N_("Go to the step before")
+        ),
+        Binding("escape", "to_map", N_("Map"), id="map", tooltip=N_("Go to the course map")),
+        Binding("c", "copy_code", N_("Copy code"), id="card.copy", show=False, tooltip=N_("Copy the card's code")),
         *(
             Binding(str(number), f"predict({number - 1})", f"Choice {number}", show=False, id=f"predict.choice{number}")
             for number in range(1, MOST_CHOICES + 1)
         ),
-        Binding("space", "page_or_next", "Next page", show=False, id="card.page", tooltip="Read on, page by page"),
+        Binding(
+            "space", "page_or_next", N_("Next page"), show=False, id="card.page", tooltip=N_("Read on, page by page")
+        ),
         *TIMELINE,
         *SIDEWAYS,
     ]
@@ -85,6 +94,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         """How many blocks stand above the output."""
         self._asks = False
         """Whether a run is yet to ask for a prediction."""
+        self._outcome_shown = False
         self._answer: tuple[Block, ...] = ()
         """What is kept back until the learner has made a prediction."""
 
@@ -96,8 +106,8 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         yield PredictionPanel(id="prediction")
         yield ActionBar(
             ActionButton(BACK, "p", "previous_step", id="back"),
-            ActionButton("Run", "F5", "run", id="run"),
-            ActionButton("Copy", "c", "copy_code", id="copy"),
+            ActionButton(N_("Run"), "F5", "run", id="run"),
+            ActionButton(N_("Copy"), "c", "copy_code", id="copy"),
             Spring(),
             ActionButton(NEXT, "n", "next_step", id="next"),
         )
@@ -105,9 +115,10 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
     def show(self, step: Step) -> None:
         if self.aside:
             self.step = step
-            self.header.place = Content.assemble((step.title, "bold"), ("  ·  ", "$foreground 60%"), "Esc: back")
+            self.say_place()
         else:
             super().show(step)
+        self._outcome_shown = False
         blocks = parse(step.text)
         at = next((i for i, block in enumerate(blocks) if isinstance(block, Code) and block.runnable), None)
         code = blocks[at] if at is not None else None
@@ -120,18 +131,11 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
             self._asks = self.course.progress.setting(self._revealed) is None
         self._split = split
         self.query_one(PredictionPanel).end()
-        self.query_one("#before", Prose).show([heading(step.title), *blocks[:split]])
         panel_above = any(isinstance(block, Code) and block.is_python for block in blocks[:split][-1:])
         self.query_one("#after", Prose).set_class(not panel_above, "-apart")
-        self._answer = blocks[split:] if question is not None else ()
         unread = not self.aside and self.course.progress.setting(self._revealed) is None
-        if unread and self._answer:
-            run = "F5 asks you, and runs it. " if self._asks else "F5 runs it. " if self._code else ""
-            hint = Content.assemble(("▸ ", "$text-accent"), ("What do you expect? ", "bold"), f"{run}Space reads on.")
-            self.query_one("#after", Prose).show([Text(hint)])
-        else:
-            self._answer = ()
-            self.query_one("#after", Prose).show(blocks[split:])
+        self._answer = blocks[split:] if question is not None and unread else ()
+        self.say_card(blocks)
         self.query_one(JobPanel).display = False
         for button in ("run", "copy"):
             self.query_one(f"#{button}").display = self._code is not None
@@ -142,6 +146,40 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         card.scroll_home(animate=False)
         card.focus()
         self.refresh_bindings()
+
+    def say_place(self) -> None:
+        if self.aside:
+            back = ("  ·  ", "$foreground 60%")
+            self.header.place = Content.assemble((self.step.title, "bold"), back, _("Esc: back"))
+        else:
+            super().say_place()
+
+    def say_card(self, blocks: Sequence[Block]) -> None:
+        """Show the text above and below the output, as far as it isn't kept back."""
+        before, after = self.query_one("#before", Prose), self.query_one("#after", Prose)
+        before.show([heading(self.step.title), *blocks[: self._split]])
+        if self._answer:
+            run = _("F5 asks you, and runs it. ") if self._asks else _("F5 runs it. ") if self._code else ""
+            what = (_("What do you expect? "), "bold")
+            after.show([Text(Content.assemble(("▸ ", "$text-accent"), what, run, _("Space reads on.")))])
+        elif self._outcome_shown:
+            self._show_outcome()
+        else:
+            after.show(blocks[self._split :])
+
+    def retell(self) -> None:
+        super().retell()
+        blocks = parse(self.step.text)
+        if self._answer:
+            self._answer = blocks[self._split :]
+        self.say_card(blocks)
+        panel = self.query_one(PredictionPanel)
+        if panel.is_asking and self.step.prediction is not None:
+            panel.ask(self.step.prediction)
+        panel.retell()
+        if not self.aside:
+            self.query_one(Spring).text = self.step_of_steps
+        self.query_one(JobPanel).tell_again()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("run", "copy_code"):
@@ -176,6 +214,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         """Say, below the output, what came of the prediction."""
         prediction, choice = self.step.prediction, self.course.progress.prediction(self.step.id)
         if prediction is not None and choice is not None and not self.aside:
+            self._outcome_shown = True
             after = self.query_one("#after", Prose)
             after.show([outcome(prediction, choice), *parse(self.step.text)[self._split :]])
 
@@ -265,17 +304,17 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         turns = self.course.turns
         if turns.running and not panel.is_running:
             panel.begin(WAITING)
-        async with turns.turn("this run") as mine:
+        async with turns.turn(N_("this run")) as mine:
             if not mine:
                 if panel.label == WAITING and turns.waiting is None:
-                    panel.end(Content.styled("■ Not run.", "$text-warning"))
+                    panel.end(lambda: Content.styled(_("■ Not run."), "$text-warning"))
                 return
-            panel.begin("Running", self.course.job_waits_for, lambda: turns.waiting)
+            panel.begin(N_("Running"), self.course.job_waits_for, lambda: turns.waiting)
             self.call_after_refresh(panel.scroll_visible, animate=False)
             result = await self.course.run_card(step, code, panel.feed)
         if step is not self.step or not self.is_attached:
             return
-        panel.end(run_summary(result, panel.printed))
+        panel.end(lambda: run_summary(result, panel.printed))
         if ended_well(result):
             self.reveal()
             self._end_asking()
@@ -297,13 +336,13 @@ class AsideScreen(LessonScreen):
     """A card on top of another screen: it explains a mistake or a term, or was searched for."""
 
     aside = True
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 A card on top of where you were, which explains what the check found, teaches a term, or was searched for. Escape goes
 back; Ctrl+N leaves the other screen and goes on from this card.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("escape", "back_to_code", "Back", id="back.code", tooltip="Go back to where you were"),
-        Binding("ctrl+n", "stay", "Go on from here", id="aside.stay", tooltip="Go on from this card"),
+        Binding("escape", "back_to_code", N_("Back"), id="back.code", tooltip=N_("Go back to where you were")),
+        Binding("ctrl+n", "stay", N_("Go on from here"), id="aside.stay", tooltip=N_("Go on from this card")),
     ]
 
     def __init__(self, step: Step, words: Sequence[str] = ()) -> None:
@@ -350,5 +389,5 @@ def end_of_question(blocks: Sequence[Block]) -> int | None:
 
 def _asks(content: Content) -> bool:
     return any(
-        content.plain[span.start : span.end].startswith(PREDICT) and span.style == STRONG for span in content.spans
+        content.plain[span.start : span.end].startswith(_(PREDICT)) and span.style == STRONG for span in content.spans
     )

@@ -20,6 +20,7 @@ from textual.widgets.option_list import Option
 
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.choice_list import ChoiceList
+from lab.language import N_, _, number
 
 if TYPE_CHECKING:
     from course.app.app import CourseApp
@@ -28,24 +29,24 @@ TRACES = (".json", ".json.gz")
 MOST_LISTED = 200
 MOST_FILES = 16
 BAR_WIDTH = 30
-ASKS = "A trace of torch.profiler, .json or .json.gz; several ranks with a pattern, such as traces/*.json.gz."
+ASKS = N_("A trace of torch.profiler, .json or .json.gz; several ranks with a pattern, such as traces/*.json.gz.")
 
 
 class OpenTraceScreen(ModalScreen[None]):
     """The path of a trace, and then its reading."""
 
     CSS_PATH = "open_trace.tcss"
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 The path of a trace that torch.profiler wrote with export_chrome_trace() or tensorboard_trace_handler(). The list shows
 what begins like that: **↓** goes into it, **Enter** takes a folder or opens a file, **Tab** completes. `~` and patterns
 such as `traces/*.json.gz` work; the files of a pattern are taken for the ranks of one run.
 
 Reading a large trace takes a while: **Esc** stops it.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("escape", "stop", "Close", id="open.close", tooltip="Stop reading, or go back", priority=True),
-        Binding("tab", "complete", "Complete", id="open.complete", tooltip="Complete the path", priority=True),
-        Binding("down", "to_list", "List", show=False, id="open.list"),
+        Binding("escape", "stop", N_("Close"), id="open.close", tooltip=N_("Stop reading, or go back"), priority=True),
+        Binding("tab", "complete", N_("Complete"), id="open.complete", tooltip=N_("Complete the path"), priority=True),
+        Binding("down", "to_list", N_("List"), show=False, id="open.list"),
     ]
 
     def __init__(self, paths: Sequence[Path] = (), compare: bool = False) -> None:
@@ -61,15 +62,21 @@ Reading a large trace takes a while: **Esc** stops it.
 
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog"):
-            yield Static(ASKS, id="question", markup=False)
+            yield Static(_(ASKS), id="question", markup=False)
             yield Input(
                 ", ".join(map(str, self._paths)) or self._last_folder(), id="path", select_on_focus=False, compact=True
             )
             yield ChoiceList(id="files", markup=False)
             yield Static(id="told", markup=False)
             yield ActionBar(
-                ActionButton("Open", "⏎", "open"), Spring(), ActionButton("Close", "Esc", "stop", id="close")
+                ActionButton(N_("Open"), "⏎", "open"), Spring(), ActionButton(N_("Close"), "Esc", "stop", id="close")
             )
+
+    def retell(self) -> None:
+        """Say everything that is shown again, in another language."""
+        self.query_one("#question", Static).update(_(ASKS))
+        for button in self.query(ActionButton):
+            button.refresh(layout=True)
 
     def on_mount(self) -> None:
         if self._paths:
@@ -146,15 +153,18 @@ Reading a large trace takes a while: **Esc** stops it.
             return
         typed = expanded(self.query_one(Input).value.strip())
         if not typed:
-            self._say("Type the path of a trace.", wrong=True)
+            self._say(_("Type the path of a trace."), wrong=True)
             return
         is_pattern = glob.has_magic(typed) and not Path(typed).exists()
         # Path.glob takes no absolute pattern.
         paths = [Path(each) for each in sorted(glob.glob(typed))] if is_pattern else [Path(typed)]  # noqa: PTH207
         if not paths:
-            self._say("No file is like that.", wrong=True)
+            self._say(_("No file is like that."), wrong=True)
         elif len(paths) > MOST_FILES:
-            self._say(f"These are {len(paths)} files; at most {MOST_FILES} can be shown together.", wrong=True)
+            self._say(
+                _("These are {count} files; at most {most} can be shown together.", count=len(paths), most=MOST_FILES),
+                wrong=True,
+            )
         else:
             self._begin(paths)
 
@@ -176,7 +186,7 @@ Reading a large trace takes a while: **Esc** stops it.
             self._ended(str(error))
             return
         except (OSError, ValueError, asyncio.IncompleteReadError) as error:
-            self._ended(f"The trace can't be shown: {error}.")
+            self._ended(_("The trace can't be shown: {error}.", error=error))
             return
         self.course.progress.set("trace_folder", str(paths[0].absolute().parent))
         for note in notes:
@@ -188,7 +198,7 @@ Reading a large trace takes a while: **Esc** stops it.
         bar = ""
         if share is not None:
             full = int(share * BAR_WIDTH)
-            bar = f"  {'█' * full}{'░' * (BAR_WIDTH - full)} {share:4.0%}"
+            bar = f"  {'█' * full}{'░' * (BAR_WIDTH - full)} {number(share, '4.0%')}"
         self.query_one("#told", Static).update(f"{words}{bar}")
 
     def _ended(self, message: str) -> None:
@@ -208,7 +218,7 @@ Reading a large trace takes a while: **Esc** stops it.
         """Stop reading; when nothing is read, go back."""
         if self._reads:
             self.workers.cancel_group(self, "trace")
-            self._ended("Stopped.")
+            self._ended(_("Stopped."))
         else:
             self.dismiss()
 
@@ -227,7 +237,7 @@ def expanded(typed: str) -> str:
 def entries(typed: str) -> Iterator[str]:
     """Folders and traces that begin with what was typed, folders first; hidden ones only if that was typed."""
     path = expanded(typed)
-    folder, _, begin = path.rpartition(os.sep)
+    folder, _slash, begin = path.rpartition(os.sep)
     folder = path[: len(path) - len(begin)]
     try:
         with os.scandir(folder or ".") as found:

@@ -22,6 +22,7 @@ from course.app.widgets.choice_list import ChoiceList
 from course.app.widgets.prose import Prose
 from course.quiz import QuizUnreadable, shuffled_questions
 from course.workspace import WorkspaceError
+from lab.language import N_, _
 
 if TYPE_CHECKING:
     from course.catalog import Step
@@ -34,23 +35,44 @@ class QuizScreen(StepScreen):
 
     CSS_PATH = "quiz.tcss"
     AUTO_FOCUS = ""
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 The quiz of the lesson. Choose with the arrows, j and k, or the number, and answer with Enter. You are told at once
 whether the answer is right, and why. The whole quiz can be taken again as often as you like; the best result counts.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", "Help", id="help"),
+        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
         Binding(
-            "enter", "answer_or_go_on", "Answer", id="quiz.answer", show=False, tooltip="Give this answer; then go on"
+            "enter",
+            "answer_or_go_on",
+            N_("Answer"),
+            id="quiz.answer",
+            show=False,
+            tooltip=N_("Give this answer; then go on"),
         ),
         Binding(
-            "right,n,ctrl+n", "forward", "Next", id="step.next", show=False, tooltip="Go to the next question or step"
+            "right,n,ctrl+n",
+            "forward",
+            N_("Next"),
+            id="step.next",
+            show=False,
+            tooltip=N_("Go to the next question or step"),
         ),
         Binding(
-            "left,p", "backward", "Back", id="step.previous", show=False, tooltip="Go to the question or step before"
+            "left,p",
+            "backward",
+            N_("Back"),
+            id="step.previous",
+            show=False,
+            tooltip=N_("Go to the question or step before"),
         ),
-        Binding("r", "again", "Again", id="quiz.again", tooltip="Take the quiz again, with the choices shuffled anew"),
-        Binding("escape", "to_map", "Map", id="map", tooltip="Go to the course map"),
+        Binding(
+            "r",
+            "again",
+            N_("Again"),
+            id="quiz.again",
+            tooltip=N_("Take the quiz again, with the choices shuffled anew"),
+        ),
+        Binding("escape", "to_map", N_("Map"), id="map", tooltip=N_("Go to the course map")),
         *(
             Binding(str(number), f"choose({number - 1})", f"Choice {number}", show=False, id=f"quiz.choice{number}")
             for number in range(1, 7)
@@ -72,7 +94,7 @@ whether the answer is right, and why. The whole quiz can be taken again as often
             yield Prose(id="why")
         yield ActionBar(
             ActionButton(BACK, "p", "backward"),
-            ActionButton("Answer", "Enter", "answer_or_go_on", id="answer"),
+            ActionButton(N_("Answer"), "Enter", "answer_or_go_on", id="answer"),
             Spring(),
             ActionButton(NEXT, "n", "forward", id="next"),
         )
@@ -118,6 +140,12 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         self._at = next(first_open, len(self._questions))
         self._refresh()
 
+    def retell(self) -> None:
+        super().retell()
+        if self._questions:
+            self._questions = shuffled_questions(self.step.lesson, self._seed)
+            self._refresh()
+
     def _refresh(self) -> None:
         self.query_one("#next").display = self.question is None or self.answered
         self.query_one("#answer").display = self.question is not None
@@ -131,7 +159,7 @@ whether the answer is right, and why. The whole quiz can be taken again as often
     def _show_question(self) -> None:
         number, count = self._at + 1, len(self._questions)
         opening = parse(self.step.text) if number == 1 and not self.answered else ()
-        label = Text(Content.styled(f"Question {number} of {count}", "$foreground 60%"))
+        label = Text(Content.styled(_("Question {number} of {count}", number=number, count=count), "$foreground 60%"))
         asks = tuple(
             Text(block.content.stylize_before("bold"), block.marker, block.indent) if isinstance(block, Text) else block
             for block in parse(self.question.asks)
@@ -172,14 +200,14 @@ whether the answer is right, and why. The whole quiz can be taken again as often
 
     def _why(self, result: Any) -> list[Block]:
         # The reason of the right answer begins with "Right" itself.
-        words = ("✓ ", "bold $text-success") if result.passed else ("✗ Not right. ", "bold $text-error")
+        words = ("✓ ", "bold $text-success") if result.passed else (_("✗ Not right. "), "bold $text-error")
         if result.passed is None:
-            words = ("● Kept. ", "bold $text-accent")
+            words = (_("● Kept. "), "bold $text-accent")
         blocks = list(parse(result.message or ""))
         first = blocks[0] if blocks and isinstance(blocks[0], Text) else Text(Content(""))
         blocks[:1] = [Text(Content.assemble(words, first.content), first.marker)]
-        goes_on = "shows the result." if len(self._answers) == len(self._questions) else "goes on."
-        return [*blocks, Text(Content.assemble(("Enter ", "bold $text-accent"), (goes_on, "$foreground 60%")))]
+        goes_on = _("shows the result.") if len(self._answers) == len(self._questions) else _("goes on.")
+        return [*blocks, Text(Content.assemble((_("Enter "), "bold $text-accent"), (goes_on, "$foreground 60%")))]
 
     def _show_result(self) -> None:
         results = self._results()
@@ -189,9 +217,9 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         blocks.append(Text(Content.styled(said, "bold")))
         for result in results:
             blocks.append(Text(one_line(result.name), Content.styled(*_mark(result)), after_gap=False))
-        again = (("r", "bold $text-accent"), " takes the quiz again.  ") if earned < possible or not possible else ()
+        again = (("r", "bold $text-accent"), _(" takes the quiz again.  ")) if earned < possible or not possible else ()
         keys = Content.assemble(
-            *again, ("Enter", "bold $text-accent"), " goes on.  ", ("p", "$text-accent"), " looks back."
+            *again, (_("Enter"), "bold $text-accent"), _(" goes on.  "), ("p", "$text-accent"), _(" looks back.")
         )
         blocks.append(Text(keys))
         self.query_one("#question", Prose).show(blocks)

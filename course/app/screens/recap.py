@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from course.app.screens.lesson import CardScroll, LessonScreen
 from course.app.widgets.actions import BACK, ActionBar, ActionButton, Spring
 from course.app.widgets.prose import Prose
 from course.workspace import WorkspaceError, write_atomically
+from lab.language import N_, _, ngettext
 
 if TYPE_CHECKING:
     from course.catalog import Lesson, Step
@@ -32,10 +34,10 @@ MOST_KEYS = 9
 class RecapScreen(LessonScreen):
     """The recap of a lesson: its text, the points of its exercises and quiz, and what is worth another look."""
 
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 The end of the lesson: what to take along, how many points the practice gave, and what is worth another look: a number
 opens it. Anything can be done again.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
         Binding(
             str(number),
@@ -52,23 +54,25 @@ opens it. Anything can be done again.
         super().__init__(step)
         self._worth_a_look: list[Step] = []
 
-    def show(self, step: Step) -> None:
-        super().show(step)
+    def say_card(self, blocks: Sequence[Block]) -> None:
+        step = self.step
         lesson = self.course.catalog.lesson(step.lesson)
         assert lesson is not None
         (learned,) = learnt.learnt(self.course.progress, self.course.catalog, learnt.card_of, lesson.id)
-        blocks: list[Block] = [heading(step.title)]
+        shown: list[Block] = [heading(step.title)]
         if learned.reached.complete and lesson.promise:
-            blocks.append(Text(Content.styled(lesson.promise, "bold"), Content.styled("✓ ", "$text-success")))
-        blocks += [*parse(step.text), *points_blocks(lesson, standing.done(self.course.progress))]
-        blocks += predictions_blocks(*learned.predictions)
-        blocks += self._look_again_blocks(learned)
+            shown.append(Text(Content.styled(lesson.promise, "bold"), Content.styled("✓ ", "$text-success")))
+        shown += [*blocks, *points_blocks(lesson, standing.done(self.course.progress))]
+        shown += predictions_blocks(*learned.predictions)
+        shown += self._look_again_blocks(learned)
         following = self.course.catalog.after(step)
         goes_on = (
-            f" goes on with “{self._lesson_title(following)}”." if following else " shows the recap of the course."
+            _(" goes on with “{lesson}”.", lesson=self._lesson_title(following))
+            if following
+            else _(" shows the recap of the course.")
         )
-        blocks.append(Text(Content.assemble(("Enter", "bold $text-accent"), goes_on)))
-        self.query_one("#before", Prose).show(blocks)
+        shown.append(Text(Content.assemble((_("Enter"), "bold $text-accent"), goes_on)))
+        self.query_one("#before", Prose).show(shown)
         self.query_one("#after", Prose).show(())
 
     def _look_again_blocks(self, learned: Learnt) -> list[Block]:
@@ -76,24 +80,30 @@ opens it. Anything can be done again.
         self._worth_a_look, lines = [], []
         for step in learned.open:
             self._worth_a_look.append(step)
-            lines.append(Content.assemble((step.title, "bold"), " isn't done yet."))
+            lines.append(Content.assemble((step.title, "bold"), _(" isn't done yet.")))
         for mistake in learned.mistakes:
             if mistake.card is not None and not mistake.understood and mistake.card not in self._worth_a_look:
                 self._worth_a_look.append(mistake.card)
-                lines.append(Content.assemble((mistake.card.title, "bold"), f" explains “{mistake.in_words}”."))
+                lines.append(
+                    Content.assemble(
+                        (mistake.card.title, "bold"), _(" explains “{mistake}”.", mistake=mistake.in_words)
+                    )
+                )
         quiz = next((step for step in learned.lesson.steps if step.kind == "quiz"), None)
         if quiz is not None and learned.wrong_answers and quiz not in self._worth_a_look:
             self._worth_a_look.append(quiz)
             wrong = len(learned.wrong_answers)
             lines.append(
-                Content.assemble((quiz.title, "bold"), f": {wrong} answer{'' if wrong == 1 else 's'} can be better.")
+                Content.assemble(
+                    (quiz.title, "bold"), ngettext(": {n} answer can be better.", ": {n} answers can be better.", wrong)
+                )
             )
         understood = sorted({mistake.in_words for mistake in learned.mistakes if mistake.understood})
         blocks: list[Block] = []
         if understood:
-            blocks.append(Text(Content.assemble(("Made and understood: ", "bold"), f"{', '.join(understood)}.")))
+            blocks.append(Text(Content.assemble((_("Made and understood: "), "bold"), f"{', '.join(understood)}.")))
         if lines:
-            blocks.append(Text(Content.styled("Worth another look", "bold $text-primary")))
+            blocks.append(Text(Content.styled(_("Worth another look"), "bold $text-primary")))
         for number, line in enumerate(lines[:MOST_KEYS], 1):
             link = line.stylize(Style.from_meta({"@click": f"screen.look_again({number - 1})"}))
             blocks.append(Text(link, Content.styled(f"{number}  ", "bold $text-accent"), after_gap=False))
@@ -122,16 +132,20 @@ class CourseRecapScreen(CourseScreen):
     """The report of what was learnt in the whole course, also before its end."""
 
     CSS_PATH = "lesson.tcss"
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 What you learnt so far: what you can do now, the points, what went wrong and was understood, what is still open. s saves
 it as a Markdown file, c copies it.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", "Help", id="help"),
-        Binding("escape,enter", "to_map", "Map", id="map", tooltip="Go to the course map"),
-        Binding("s", "save_report", "Save", id="report.save", tooltip="Save this report as a Markdown file"),
-        Binding("c", "copy_report", "Copy", id="report.copy", show=False, tooltip="Copy this report as Markdown"),
-        Binding("left,p", "previous_step", "Back", id="step.previous", tooltip="Go to the last step of the course"),
+        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        Binding("escape,enter", "to_map", N_("Map"), id="map", tooltip=N_("Go to the course map")),
+        Binding("s", "save_report", N_("Save"), id="report.save", tooltip=N_("Save this report as a Markdown file")),
+        Binding(
+            "c", "copy_report", N_("Copy"), id="report.copy", show=False, tooltip=N_("Copy this report as Markdown")
+        ),
+        Binding(
+            "left,p", "previous_step", N_("Back"), id="step.previous", tooltip=N_("Go to the last step of the course")
+        ),
     ]
 
     def body(self) -> ComposeResult:
@@ -139,19 +153,26 @@ it as a Markdown file, c copies it.
             yield Prose(id="before")
         yield ActionBar(
             ActionButton(BACK, "p", "previous_step"),
-            ActionButton("Save", "s", "save_report"),
-            ActionButton("Copy", "c", "copy_report"),
+            ActionButton(N_("Save"), "s", "save_report"),
+            ActionButton(N_("Copy"), "c", "copy_report"),
             Spring(),
-            ActionButton("Course map", "Esc", "to_map"),
+            ActionButton(N_("Course map"), "Esc", "to_map"),
         )
 
     def open(self) -> None:
-        self.header.place = Content.styled("Course recap", "bold")
-        kept, lessons = self.course.progress, self.course.catalog
-        blocks: list[Block] = [heading("Course recap"), *parse(learnt_report.body(kept, lessons, date.today()))]
-        blocks.extend(parse("In a shell, `profile-first run train.py` runs a loop of your own on this GPU."))
-        self.query_one(Prose).show(blocks)
+        self._say_report()
         self.query_one(VerticalScroll).focus()
+
+    def retell(self) -> None:
+        super().retell()
+        self._say_report()
+
+    def _say_report(self) -> None:
+        self.header.place = Content.styled(_("Course recap"), "bold")
+        kept, lessons = self.course.progress, self.course.catalog
+        blocks: list[Block] = [heading(_("Course recap")), *parse(learnt_report.body(kept, lessons, date.today()))]
+        blocks.extend(parse(_("In a shell, `profile-first run train.py` runs a loop of your own on this GPU.")))
+        self.query_one(Prose).show(blocks)
 
     def action_save_report(self) -> None:
         path = self.course.workspace.folder.parent / "report.md"
@@ -160,7 +181,7 @@ it as a Markdown file, c copies it.
         except WorkspaceError as error:
             self.notify(str(error), severity="error", timeout=10, markup=False)
         else:
-            self.notify(f"Saved as {path}", timeout=8, markup=False)
+            self.notify(_("Saved as {path}", path=path), timeout=8, markup=False)
 
     def action_copy_report(self) -> None:
         self.course.copy(self._markdown())
@@ -179,7 +200,9 @@ def predictions_blocks(came_true: int, made: int) -> list[Block]:
     """How many of the learner's predictions came true, once there are any."""
     if not made:
         return []
-    words = f"{came_true} of {made} prediction{'' if made == 1 else 's'} came true"
+    words = ngettext(
+        "{came_true} of {n} prediction came true", "{came_true} of {n} predictions came true", made, came_true=came_true
+    )
     return [Text(Content(words), Content("  "), after_gap=False)]
 
 

@@ -16,15 +16,16 @@ from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.choice_list import ChoiceList
 from course.app.widgets.prose import marked
 from course.search import marks, words_in
+from lab.language import N_, _, ngettext
 
 if TYPE_CHECKING:
     from course.search import Found
 
 MOST_SHOWN = 40
-KIND_WORDS = {"card": "", "exercise": "exercise", "quiz": "quiz", "recap": "recap"}
+KIND_WORDS = {"card": "", "exercise": N_("exercise"), "quiz": N_("quiz"), "recap": N_("recap")}
 BEFORE_MATCH = 24
 """How many letters are kept before the first match of a line that is too long."""
-WHAT_TO_TYPE = (
+WHAT_TO_TYPE = N_(
     "Type words of a card, an exercise or a term: pinned memory, .item(), peak. All of them have to be there."
 )
 
@@ -34,21 +35,21 @@ class SearchScreen(CourseScreen):
 
     CSS_PATH = "search.tcss"
     AUTO_FOCUS = "#query"
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 Search over all cards, exercises, quizzes, recaps and terms of the glossary. Type one or more words or parts of words;
 all of them have to be there, capitals and accents make no difference. What has them in its title comes first.
 
 Enter opens a card on top of where you were, with the words marked, and Escape brings you back; Ctrl+N in the card goes
 on from there. Exercises, quizzes and recaps are gone to.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("f1", "app.help", "Help", id="help", priority=True, tooltip="Show this help"),
-        Binding("enter", "open", "Open", id="search.open", tooltip="Open what is chosen"),
-        Binding("down", "move(1)", "Down", id="search.down", tooltip="Choose the next one"),
-        Binding("up", "move(-1)", "Up", id="search.up", tooltip="Choose the one before"),
-        Binding("pagedown", "move(5)", "Further down", show=False, id="search.page.down"),
-        Binding("pageup", "move(-5)", "Further up", show=False, id="search.page.up"),
-        Binding("escape", "back", "Back", id="search.back", tooltip="Go back to where you were"),
+        Binding("f1", "app.help", N_("Help"), id="help", priority=True, tooltip=N_("Show this help")),
+        Binding("enter", "open", N_("Open"), id="search.open", tooltip=N_("Open what is chosen")),
+        Binding("down", "move(1)", N_("Down"), id="search.down", tooltip=N_("Choose the next one")),
+        Binding("up", "move(-1)", N_("Up"), id="search.up", tooltip=N_("Choose the one before")),
+        Binding("pagedown", "move(5)", N_("Further down"), show=False, id="search.page.down"),
+        Binding("pageup", "move(-5)", N_("Further up"), show=False, id="search.page.up"),
+        Binding("escape", "back", N_("Back"), id="search.back", tooltip=N_("Go back to where you were")),
     ]
 
     def __init__(self) -> None:
@@ -57,18 +58,26 @@ on from there. Exercises, quizzes and recaps are gone to.
         self._words: list[str] = []
 
     def body(self) -> ComposeResult:
-        yield Input(placeholder="Search", id="query", compact=True)
+        yield Input(placeholder=_("Search"), id="query", compact=True)
         yield Static(id="count", markup=False)
         yield ChoiceList(id="found")
-        yield ActionBar(ActionButton("Open", "Enter", "open"), Spring(), ActionButton("Back", "Esc", "back"))
+        yield ActionBar(ActionButton(N_("Open"), "Enter", "open"), Spring(), ActionButton(N_("Back"), "Esc", "back"))
 
     @property
     def results(self) -> ChoiceList:
         return self.query_one("#found", ChoiceList)
 
     def open(self) -> None:
-        self.header.place = Content.styled("Search", "bold")
+        self.header.place = Content.styled(_("Search"), "bold")
         self.results.can_focus = False
+        self._show()
+
+    def retell(self) -> None:
+        super().retell()
+        self.header.place = Content.styled(_("Search"), "bold")
+        query = self.query_one("#query", Input)
+        query.placeholder = _("Search")
+        self._found = self.course.search_index.find(query.value)
         self._show()
 
     @on(Input.Changed)
@@ -94,17 +103,21 @@ on from there. Exercises, quizzes and recaps are gone to.
 
     def _count(self) -> Content:
         if not self._words:
-            return Content.styled(WHAT_TO_TYPE, "$foreground 60%")
+            return Content.styled(_(WHAT_TO_TYPE), "$foreground 60%")
         number = len(self._found)
         if not number:
             return Content.assemble(
-                ("Nothing has all of these words. ", "$text-warning"),
-                "Leave one out or shorten it: ",
+                (_("Nothing has all of these words. "), "$text-warning"),
+                _("Leave one out or shorten it: "),
                 ("synchron", "$text-accent"),
-                " finds synchronize and synchronizing, too.",
+                _(" finds synchronize and synchronizing, too."),
             )
-        more = f", the best {MOST_SHOWN} are shown; another word makes it fewer" if number > MOST_SHOWN else ""
-        return Content.styled(f"{number} place{'' if number == 1 else 's'}{more}", "$foreground 60%")
+        more = (
+            _(", the best {most} are shown; another word makes it fewer", most=MOST_SHOWN)
+            if number > MOST_SHOWN
+            else ""
+        )
+        return Content.styled(ngettext("{n} place", "{n} places", number) + more, "$foreground 60%")
 
     def action_move(self, rows: int) -> None:
         results = self.results
@@ -137,7 +150,7 @@ on from there. Exercises, quizzes and recaps are gone to.
 def _result(found: Found, words: list[str], width: int) -> Content:
     page = found.page
     number = str(page.lesson) if page.lesson is not None else "·"
-    kind = KIND_WORDS[page.step.kind] if page.step is not None else "term"
+    kind = _(KIND_WORDS[page.step.kind]) if page.step is not None else _("term")
     head = Content.assemble(
         (f"{number}  ", "$text-primary"),
         marked(Content.styled(page.title, "bold"), words),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
@@ -16,16 +15,17 @@ from course.app.screens.lesson import CardScroll
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.compare import compare
 from course.workspace import WorkspaceError
+from lab.language import N_, _, ngettext
 
 if TYPE_CHECKING:
     from course.app.app import CourseApp
     from course.catalog import Step
 
-BEFORE_PASSING = """\
+BEFORE_PASSING = N_("""\
 Look at a solution before your code passes?
 
 Your points and your code stay as they are, and the exercise can still be passed for full points. \
-Your progress will say that you looked first. F7 gives a hint instead."""
+Your progress will say that you looked first. F7 gives a hint instead.""")
 
 
 class SolutionScreen(CourseScreen):
@@ -33,15 +33,15 @@ class SolutionScreen(CourseScreen):
 
     CSS_PATH = "solution.tcss"
     AUTO_FOCUS = "#card"
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 A solution beside your code: - is yours, + is the solution, and words that differ are underlined. Equal lines are left
 out. It is one way that passes; others are as good.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", "Help", id="help"),
-        Binding("n", "change(1)", "Next change", id="change.next", tooltip="Go to the next change"),
-        Binding("p", "change(-1)", "Change before", id="change.previous", tooltip="Go to the change before"),
-        Binding("escape,d,ctrl+d", "back", "Back", id="solution.back", tooltip="Go back to your code"),
+        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        Binding("n", "change(1)", N_("Next change"), id="change.next", tooltip=N_("Go to the next change")),
+        Binding("p", "change(-1)", N_("Change before"), id="change.previous", tooltip=N_("Go to the change before")),
+        Binding("escape,d,ctrl+d", "back", N_("Back"), id="solution.back", tooltip=N_("Go back to your code")),
     ]
 
     def __init__(self, step: Step, mine: str, theirs: str) -> None:
@@ -63,17 +63,23 @@ out. It is one way that passes; others are as good.
         with CardScroll(id="card"):
             yield Static(id="diff", markup=False)
         yield ActionBar(
-            ActionButton("Change before", "p", "change(-1)"),
+            ActionButton(N_("Change before"), "p", "change(-1)"),
             Spring(),
-            ActionButton("Next change", "n", "change(1)"),
+            ActionButton(N_("Next change"), "n", "change(1)"),
         )
 
     def open(self) -> None:
-        self.header.place = Content.assemble((self._exercise.title, "bold"), "  a solution")
+        self.header.place = Content.assemble((self._exercise.title, "bold"), _("  a solution"))
         self._draw()
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._draw())
+        self.app.theme_changed_signal.subscribe(self, lambda theme: self._draw())
 
-    def on_resize(self, _: events.Resize) -> None:
+    def retell(self) -> None:
+        super().retell()
+        step = self._exercise = self.course.catalog.step(self._exercise.id) or self._exercise
+        self.header.place = Content.assemble((step.title, "bold"), _("  a solution"))
+        self._draw()
+
+    def on_resize(self) -> None:
         self.call_after_refresh(self._draw)
 
     def _draw(self) -> None:
@@ -82,14 +88,18 @@ out. It is one way that passes; others are as good.
             return
         shown = show(self._rows, self._mine, self._theirs, width, painted=not self.app.native_ansi_color)
         self._changes = shown.changes
-        nothing = Content.styled("Your code is this solution, line by line.", "$text-success")
+        nothing = Content.styled(_("Your code is this solution, line by line."), "$text-success")
         self.query_one("#diff", Static).update(shown.text if shown.changes else nothing)
         self.query_one("#sides", Static).update(_sides(width))
         self._tell()
 
     def _tell(self) -> None:
         number, count = self._at + 1, len(self._changes)
-        which = f"change {number} of {count}" if number else f"{count} change{'' if count == 1 else 's'}"
+        which = (
+            _("change {number} of {count}", number=number, count=count)
+            if number
+            else ngettext("{n} change", "{n} changes", count)
+        )
         self.query_one(Spring).text = Content.styled(which, "$foreground 60%")
 
     def action_change(self, direction: int) -> None:
@@ -104,7 +114,7 @@ out. It is one way that passes; others are as good.
 
 
 def _sides(width: int) -> Content:
-    mine, theirs = Content.assemble(("- ", "bold"), "yours"), Content.assemble(("+ ", "bold"), "a solution")
+    mine, theirs = Content.assemble(("- ", "bold"), _("yours")), Content.assemble(("+ ", "bold"), _("a solution"))
     if width >= SIDE_BY_SIDE:
         return Content.assemble(mine.pad_right((width - 1) // 2 - mine.cell_length + 1), theirs)
     return Content.assemble(mine, "   ", theirs)
@@ -130,4 +140,4 @@ def ask_to_see(app: CourseApp, step: Step, mine: str) -> None:
         return
     from course.app.screens.confirm import ConfirmScreen
 
-    app.push_screen(ConfirmScreen(BEFORE_PASSING, "Show it"), answered)
+    app.push_screen(ConfirmScreen(_(BEFORE_PASSING), N_("Show it")), answered)

@@ -17,27 +17,28 @@ from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.job import StatusLine
 from course.app.widgets.run_tables import Page, RunTables
 from course.app.widgets.timeline import Timeline
-from course.lanes import RunView
+from course.lanes import RunView, Span
 from course.remedies import REMEDIES
 from course.run_tables import Table, averages_table, idle_table, in_mib, in_ms, kernel_table, memory_table
+from lab.language import N_, _
 
 if TYPE_CHECKING:
     from course.run_overlay import Overlay
 
 QUIET = "$foreground 70%"
-REAL = "The kernels of a real GPU are seen by torch.profiler only."
-NOTHING = "This run gave the GPU nothing to do."
-OTHER_KIND = "A check calls your functions with inputs of its own: compare shares rather than times."
+REAL = N_("The kernels of a real GPU are seen by torch.profiler only.")
+NOTHING = N_("This run gave the GPU nothing to do.")
+OTHER_KIND = N_("A check calls your functions with inputs of its own: compare shares rather than times.")
 ROOM_ROWS, ROOM_ROWS_FOR_TWO = 22, 30
 """From how many rows on there is room for the legend, of one run and of two."""
-TITLES = ("Idle", "Kernels", "Operators", "Memory", "Verdict", "Compare")
+TITLES = (N_("Idle"), N_("Kernels"), N_("Operators"), N_("Memory"), N_("Verdict"), N_("Compare"))
 
 
 class TimelineScreen(CourseScreen):
     """One run, or one device of a trace, over time; or two runs over one another."""
 
     CSS_PATH = "timeline.tcss"
-    EXPLAINS = """\
+    EXPLAINS = N_("""\
 A run over time: what the program did (host) above what the GPU did. The height of a bar says how much of its time the
 GPU was busy; below, brackets mark where it was idle, and what it waited for. The legend tells the signs. The first
 line is the verdict; **5** shows it in full, with what to try, and **Ctrl+O** opens the card that teaches it.
@@ -58,38 +59,44 @@ of all kernels and copies. “Other code” is a millisecond or more without a c
 
 On a simulated GPU all times are those of the simulated card. On a real one kernels are seen by torch.profiler only:
 open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or rank of a trace.
-"""
+""")
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", "Help", id="help"),
-        Binding("escape,q,f10", "dismiss", "Back", key_display="Esc", id="timeline.close", tooltip="Go back"),
-        Binding("o", "overlay", "Compare", id="timeline.overlay", tooltip="Lay the run before over this one"),
-        Binding("t", "table", "Table", id="timeline.table", tooltip="Show the next table"),
+        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        Binding("escape,q,f10", "dismiss", N_("Back"), key_display="Esc", id="timeline.close", tooltip=N_("Go back")),
+        Binding("o", "overlay", N_("Compare"), id="timeline.overlay", tooltip=N_("Lay the run before over this one")),
+        Binding("t", "table", N_("Table"), id="timeline.table", tooltip=N_("Show the next table")),
         *(
             Binding(f"{number}", f"show_table({number - 1})", title, show=False, id=f"timeline.table{number}")
             for number, title in enumerate(TITLES, 1)
         ),
-        Binding("s", "sort", "Sort", show=False, id="timeline.sort", tooltip="Sort the table by the next column"),
-        Binding("v", "next_view(1)", "Device", id="timeline.view", tooltip="The next device or rank of the trace"),
-        Binding("V", "next_view(-1)", "Device before", show=False, id="timeline.view.previous"),
-        Binding("ctrl+o", "why", "Card", id="timeline.why", tooltip="Open the card that teaches this bottleneck"),
-        Binding("x", "pin", "Pin", show=False, id="timeline.pin", tooltip="Compare later runs with this one"),
+        Binding(
+            "s", "sort", N_("Sort"), show=False, id="timeline.sort", tooltip=N_("Sort the table by the next column")
+        ),
+        Binding(
+            "v", "next_view(1)", N_("Device"), id="timeline.view", tooltip=N_("The next device or rank of the trace")
+        ),
+        Binding("V", "next_view(-1)", N_("Device before"), show=False, id="timeline.view.previous"),
+        Binding(
+            "ctrl+o", "why", N_("Card"), id="timeline.why", tooltip=N_("Open the card that teaches this bottleneck")
+        ),
+        Binding("x", "pin", N_("Pin"), show=False, id="timeline.pin", tooltip=N_("Compare later runs with this one")),
         Binding(
             "left_square_bracket",
             "other(-1)",
-            "Compare with the run before",
+            N_("Compare with the run before"),
             show=False,
             id="timeline.other.previous",
-            tooltip="Compare with an earlier run",
+            tooltip=N_("Compare with an earlier run"),
         ),
         Binding(
             "right_square_bracket",
             "other(1)",
-            "Compare with the run after",
+            N_("Compare with the run after"),
             show=False,
             id="timeline.other.next",
-            tooltip="Compare with a later run",
+            tooltip=N_("Compare with a later run"),
         ),
-        Binding("c", "copy_table", "Copy", show=False, id="timeline.copy", tooltip="Copy the table"),
+        Binding("c", "copy_table", N_("Copy"), show=False, id="timeline.copy", tooltip=N_("Copy the table")),
     ]
 
     def __init__(self, seen: SeenRun, before: SeenRun | None = None) -> None:
@@ -116,11 +123,11 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
                 for number, title in enumerate(TITLES)
             ),
             Spring(),
-            ActionButton("Zoom", "+", "on_timeline('zoom', 1)", classes="-roomy"),
+            ActionButton(N_("Zoom"), "+", "on_timeline('zoom', 1)", classes="-roomy"),
             ActionButton("", "-", "on_timeline('zoom', -1)", classes="-roomy"),
-            ActionButton("All", "0", "on_timeline('all')", classes="-roomy"),
-            ActionButton("Gap", "n", "on_timeline('gap', 1)", id="next-gap"),
-            ActionButton("Over", "o", "overlay", id="lay-over"),
+            ActionButton(N_("All"), "0", "on_timeline('all')", classes="-roomy"),
+            ActionButton(N_("Gap"), "n", "on_timeline('gap', 1)", id="next-gap"),
+            ActionButton(N_("Over"), "o", "overlay", id="lay-over"),
         )
 
     def open(self) -> None:
@@ -146,7 +153,7 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
     def _show(self) -> None:
         """Show another device, or with another run over it."""
         shown, under = self.shown, self._laid_under
-        self.header.place = Content.assemble(("Timeline", "bold"), ("  ·  ", QUIET), self._seen.title)
+        self.header.place = Content.assemble((_("Timeline"), "bold"), ("  ·  ", QUIET), self._seen.title)
         timeline = self.query_one(Timeline)
         timeline.before = None if under is None else under.view
         timeline.run = shown.view
@@ -165,23 +172,29 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
             self.action_show_table(4 if not sees_gpu else 0)
         else:
             self.action_show_table(tables.number)
-        self.query_one("#next-gap").display = sees_gpu
+        # With the comparison there are more buttons than a narrow terminal has room for; n does the same.
+        self.query_one("#next-gap").display = sees_gpu and (self._overlay is None or self.has_class("-wide"))
         self.query_one("#lay-over").display = self.course.runs.before(self._seen) is not None
         self.query_one(f"#table-{len(TITLES) - 1}").display = self._overlay is not None
         self._say_where()
         self.refresh_bindings()
 
+    def retell(self) -> None:
+        super().retell()
+        self.query_one(Timeline).redraw()
+        self._show()
+
     def _pages(self) -> list[Page]:
         shown, run = self.shown, self._run
         pages = [
-            Page("Idle", lambda: idle_table(run)),
-            Page("Kernels", lambda: kernel_table(run)),
-            Page("Operators", lambda: averages_table(run, self._seen.kind == "trace")),
-            Page("Memory", lambda: memory_table(run, shown.is_real_run)),
-            Page("Verdict", lambda width: report(shown.diagnosis, width), is_text=True),
+            Page(TITLES[0], lambda: idle_table(run)),
+            Page(TITLES[1], lambda: kernel_table(run)),
+            Page(TITLES[2], lambda: averages_table(run, self._seen.kind == "trace")),
+            Page(TITLES[3], lambda: memory_table(run, shown.is_real_run)),
+            Page(TITLES[4], lambda width: report(shown.diagnosis, width), is_text=True),
         ]
         if self._overlay is not None:
-            pages.append(Page("Compare", self._comparison))
+            pages.append(Page(TITLES[5], self._comparison))
         return pages
 
     def _comparison(self) -> Table:
@@ -189,9 +202,9 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
 
         assert self._overlay is not None
         assert self._before is not None
-        note = f"Before: {self._before.title}"
+        note = _("Before: {title}", title=self._before.title)
         if self._before.kind != self._seen.kind:
-            note += f". {OTHER_KIND}"
+            note += f". {_(OTHER_KIND)}"
         return comparison_table(self._overlay, note)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -221,14 +234,25 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
         run, timeline = self._run, self.query_one(Timeline)
         self.query_one("#at-cursor", Static).update(self._at(timeline.cursor_s))
         begin_s, end_s = timeline.window
-        seen = f"{in_ms(begin_s)} to {in_ms(end_s)}" if end_s - begin_s < timeline.whole_s else "all of it"
-        whole = "" if self._seen.kind == "trace" else "the run's "
-        busy = f"GPU busy {run.busy_s / run.window_s:.0%} of {whole}" if run.streams and run.window_s else ""
-        peak = f", peak {in_mib(run.peak.size_bytes)}" if run.peak else ""
-        cut = "  ·  cut off: it did more" if run.cut_off else ""
+        seen = (
+            _("{begin} to {end}", begin=in_ms(begin_s), end=in_ms(end_s))
+            if end_s - begin_s < timeline.whole_s
+            else _("all of it")
+        )
+        busy = ""
+        if run.streams and run.window_s:
+            part = run.busy_s / run.window_s
+            trace = self._seen.kind == "trace"
+            busy = (
+                _("GPU busy {busy:.0%} of ", busy=part) if trace else _("GPU busy {busy:.0%} of the run's ", busy=part)
+            )
+        peak = _(", peak {size}", size=in_mib(run.peak.size_bytes)) if run.peak else ""
+        cut = _("  ·  cut off: it did more") if run.cut_off else ""
         choices = len(self._seen.choices())
-        which = f"  ·  {self._choice + 1} of {choices}, v: next" if choices > 1 else ""
-        pinned = "  ·  pinned" if self.course.runs.is_pinned(self._seen) else ""
+        which = (
+            _("  ·  {number} of {choices}, v: next", number=self._choice + 1, choices=choices) if choices > 1 else ""
+        )
+        pinned = _("  ·  pinned") if self.course.runs.is_pinned(self._seen) else ""
         head = headline(self.shown)
         if self._overlay is not None:
             style = {True: "bold $text-success", False: "bold $text-error", None: "bold"}[self._overlay.helped]
@@ -238,7 +262,9 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
             return
         self.query_one("#timeline-title", StatusLine).text = head
         self.query_one("#timeline-facts", StatusLine).text = Content.styled(
-            f"{busy}{in_ms(run.window_s)} on {self.shown.gpu}{peak}{which}  ·  {seen}{cut}{pinned}", QUIET
+            _("{busy}{time} on {gpu}", busy=busy, time=in_ms(run.window_s), gpu=self.shown.gpu)
+            + f"{peak}{which}  ·  {seen}{cut}{pinned}",
+            QUIET,
         )
 
     def _at(self, at_s: float) -> Content:
@@ -246,15 +272,15 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
         timeline = self.query_one(Timeline)
         under = self._laid_under
         if under is not None:
-            first = Content.assemble((f"▼ {in_ms(at_s)}", "bold $text-accent"), "  Before: ")
-            return Content.assemble(first, _did(under.view, at_s), "\n  After: ", _did(self._run, at_s))
+            first = Content.assemble((f"▼ {in_ms(at_s)}", "bold $text-accent"), _("  Before: "))
+            return Content.assemble(first, _did(under.view, at_s), _("\n  After: "), _did(self._run, at_s))
         run = self._run
         host = run.host_lane.at(at_s)
-        did = f"{host.name}, {in_ms(host.duration_s)}" if host else "ended"
+        did = f"{_(host.name)}, {in_ms(host.duration_s)}" if host else _("ended")
         has = f"  ·  {in_mib(timeline.allocated_at_cursor)}" if run.memory else ""
-        first = Content.assemble((f"▼ {in_ms(at_s)}", "bold $text-accent"), f"  Host: {did}{has}")
+        first = Content.assemble((f"▼ {in_ms(at_s)}", "bold $text-accent"), _("  Host: {did}{has}", did=did, has=has))
         if not run.streams:
-            return Content.assemble(first, "\n", (REAL if self.shown.is_real_run else NOTHING, QUIET))
+            return Content.assemble(first, "\n", (_(REAL if self.shown.is_real_run else NOTHING), QUIET))
         return Content.assemble(first, "\n  GPU: ", _gpu_did(run, at_s))
 
     # The pages
@@ -288,9 +314,14 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
 
     def action_pin(self) -> None:
         if self.course.runs.pin(self._seen):
-            self.notify(f"Later runs are compared with {self._seen.title}.", title="Pinned", timeout=4, markup=False)
+            self.notify(
+                _("Later runs are compared with {title}.", title=self._seen.title),
+                title=_("Pinned"),
+                timeout=4,
+                markup=False,
+            )
         else:
-            self.notify("Later runs are compared with the one before each.", title="No longer pinned", timeout=4)
+            self.notify(_("Later runs are compared with the one before each."), title=_("No longer pinned"), timeout=4)
         self._show()
 
     def action_other(self, direction: int) -> None:
@@ -323,15 +354,18 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
 def _gpu_did(run: RunView, at_s: float) -> Content:
     kernels = [span for lane in run.stream_lanes.values() if (span := lane.at(at_s))]
     if kernels:
-        return Content(
-            ", ".join(f"{span.name}{f' of {span.op}' if span.op else ''}, {in_ms(span.duration_s)}" for span in kernels)
-        )
+        return Content(", ".join(f"{_kernel(span)}, {in_ms(span.duration_s)}" for span in kernels))
     gap = run.gap_lane.at(at_s)
-    idle = f"idle for {in_ms(gap.duration_s)}, waiting for {gap.words}" if gap else "done"
+    idle = _("idle for {time}, waiting for {cause}", time=in_ms(gap.duration_s), cause=gap.words) if gap else _("done")
     return Content.styled(idle, "$text-warning")
+
+
+def _kernel(span: Span) -> str:
+    return _("{kernel} of {op}", kernel=span.name, op=span.op) if span.op else span.name
 
 
 def _did(run: RunView, at_s: float) -> Content:
     """Host and GPU of one of two runs, in a line."""
     host = run.host_lane.at(at_s)
-    return Content.assemble(f"{host.name if host else 'ended'}; GPU: ", _gpu_did(run, at_s) if run.streams else "?")
+    did = _(host.name) if host else _("ended")
+    return Content.assemble(f"{did}; GPU: ", _gpu_did(run, at_s) if run.streams else "?")

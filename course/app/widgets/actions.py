@@ -8,7 +8,9 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-BACK, NEXT = "\u2039 Back", "Next \u203a"
+from lab.language import N_, _
+
+BACK, NEXT = N_("\u2039 Back"), N_("Next \u203a")
 
 
 class ActionButton(Widget, can_focus=False):
@@ -35,7 +37,7 @@ class ActionButton(Widget, can_focus=False):
         self._action = action
 
     def render(self) -> Content:
-        return Content.assemble(self.label, " ", (self._key, "$text-accent"))
+        return Content.assemble(_(self.label), " ", (_(self._key), "$text-accent"))
 
     async def on_click(self) -> None:
         await self.screen.run_action(self._action)

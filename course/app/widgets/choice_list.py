@@ -9,14 +9,16 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from lab.language import N_
+
 
 class ChoiceList(OptionList):
     """An option list without a frame, in the colours of the course."""
 
     BINDINGS = [  # noqa: RUF012
-        Binding("enter", "select", "Choose", id="list.choose", tooltip="Choose this one"),
-        Binding("j", "cursor_down", "Down", show=False, id="list.down"),
-        Binding("k", "cursor_up", "Up", show=False, id="list.up"),
+        Binding("enter", "select", N_("Choose"), id="list.choose", tooltip=N_("Choose this one")),
+        Binding("j", "cursor_down", N_("Down"), show=False, id="list.down"),
+        Binding("k", "cursor_up", N_("Up"), show=False, id="list.up"),
     ]
     DEFAULT_CSS = """
     ChoiceList {

@@ -21,6 +21,7 @@ from course.app.keys import act, typed
 from course.app.syntax import editor_theme
 from course.app.widgets.code_area import CodeArea
 from course.progress import Caret
+from lab.language import N_
 
 AUTOSAVE_S = 0.5
 """How long after a change it is saved at the latest; what is typed meanwhile is saved with it."""
@@ -38,13 +39,13 @@ class Editor(CodeArea, inherit_bindings=False):
             for binding in TextArea.BINDINGS
             if isinstance(binding, Binding) and _OURS.get(binding.key, binding.key)
         ),
-        Binding("ctrl+home", "document_start", "To the first line", show=False, id="editor.start"),
-        Binding("ctrl+end", "document_end", "To the last line", show=False, id="editor.end"),
-        Binding("shift+tab", "dedent", "One level less deep", show=False, id="editor.dedent"),
+        Binding("ctrl+home", "document_start", N_("To the first line"), show=False, id="editor.start"),
+        Binding("ctrl+end", "document_end", N_("To the last line"), show=False, id="editor.end"),
+        Binding("shift+tab", "dedent", N_("One level less deep"), show=False, id="editor.dedent"),
         Binding(
             "ctrl+underscore,ctrl+slash",
             "toggle_comment",
-            "Comment the line or the selected lines, or make them code again",
+            N_("Comment the line or the selected lines, or make them code again"),
             show=False,
             id="editor.comment",
         ),

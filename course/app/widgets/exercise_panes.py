@@ -10,14 +10,15 @@ from textual.containers import VerticalScroll
 
 from course.app.prose import Block
 from course.app.widgets.prose import Prose
+from lab.language import N_
 
 
 class TaskScroll(VerticalScroll):
     """The task and the hints; scrolls with the arrows, j and k."""
 
     BINDINGS = [  # noqa: RUF012
-        Binding("j", "scroll_down", "Scroll down", show=False, id="task.down"),
-        Binding("k", "scroll_up", "Scroll up", show=False, id="task.up"),
+        Binding("j", "scroll_down", N_("Scroll down"), show=False, id="task.down"),
+        Binding("k", "scroll_up", N_("Scroll up"), show=False, id="task.up"),
     ]
 
 
@@ -25,8 +26,8 @@ class VerdictView(VerticalScroll):
     """What the checks say; scrolls with the arrows, j and k."""
 
     BINDINGS = [  # noqa: RUF012
-        Binding("j", "scroll_down", "Scroll down", show=False, id="verdict.down"),
-        Binding("k", "scroll_up", "Scroll up", show=False, id="verdict.up"),
+        Binding("j", "scroll_down", N_("Scroll down"), show=False, id="verdict.down"),
+        Binding("k", "scroll_up", N_("Scroll up"), show=False, id="verdict.up"),
     ]
 
     def compose(self) -> ComposeResult:

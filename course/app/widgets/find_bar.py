@@ -14,6 +14,7 @@ from textual.widgets.text_area import Selection
 from course.app import edits
 from course.app.keys import act, typed
 from course.app.widgets.editor import Editor
+from lab.language import N_, _, ngettext
 
 
 class Field(Input):
@@ -63,25 +64,25 @@ class FindBar(Horizontal):
         Binding(
             "enter,down",
             "next(1)",
-            "Next match",
+            N_("Next match"),
             show=False,
             id="find.next",
-            tooltip="Go to the next match; in the second field, Enter first replaces the one that is shown",
+            tooltip=N_("Go to the next match; in the second field, Enter first replaces the one that is shown"),
         ),
         Binding(
             "shift+enter,up",
             "next(-1)",
-            "Match before",
+            N_("Match before"),
             show=False,
             id="find.previous",
-            tooltip="Go to the match before",
+            tooltip=N_("Go to the match before"),
         ),
         Binding(
             "escape",
             "back",
-            "Back",
+            N_("Back"),
             id="find.back",
-            tooltip="Go back to where the caret was; F3 instead stays at the match",
+            tooltip=N_("Go back to where the caret was; F3 instead stays at the match"),
         ),
     ]
     DEFAULT_CSS = """
@@ -101,10 +102,10 @@ class FindBar(Horizontal):
         """Where the caret was, and what was shown."""
 
     def compose(self) -> ComposeResult:
-        yield Field(placeholder="Find", id="wanted", compact=True)
+        yield Field(placeholder=_("Find"), id="wanted", compact=True)
         yield FoundCount()
         yield CaseSwitch()
-        yield Field(placeholder="Tab: replace by", id="replacement", compact=True)
+        yield Field(placeholder=_("Tab: replace by"), id="replacement", compact=True)
 
     @property
     def wanted(self) -> Field:
@@ -201,7 +202,13 @@ class FindBar(Horizontal):
 
     def _count(self) -> None:
         total, at = len(self._editor.matches), self._selected
-        words = f"{at + 1} of {total}" if at is not None else f"{total} found" if total else "none"
+        words = (
+            _("{at} of {total}", at=at + 1, total=total)
+            if at is not None
+            else ngettext("{n} found", "{n} found", total)
+            if total
+            else _("none")
+        )
         self.query_one(FoundCount).text = words if self.wanted.value else ""
 
     def on_descendant_blur(self) -> None:

@@ -13,6 +13,8 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 
+from lab.language import _
+
 LINE = "▏"
 
 
@@ -62,12 +64,12 @@ class CourseFooter(Widget, can_focus=False):
     def _read_bindings(self) -> None:
         shown: dict[str, FooterKey] = {}
         palette = None
-        for _, binding, enabled, tooltip in self.screen.active_bindings.values():
+        for _node, binding, enabled, tooltip in self.screen.active_bindings.values():
             key = FooterKey(
                 binding.key,
-                self.app.get_key_display(binding),
-                binding.description,
-                tooltip or binding.tooltip or binding.description,
+                _(self.app.get_key_display(binding)),
+                _(binding.description),
+                _(tooltip or binding.tooltip or binding.description),
                 enabled,
             )
             if binding.key == self.app.COMMAND_PALETTE_BINDING:

@@ -14,15 +14,23 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from course.app.widgets.output import OutputView
+from lab.language import N_, _, number
 
-NOTHING = Content("")
+Summary = Callable[[], Content]
+"""Says how a job ended, in the language that is spoken then."""
+
+
+def nothing() -> Content:
+    return Content("")
+
+
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 STILL = "●"
 """In its place where motion is unwanted."""
 TICK_S = 0.1
 MOST_PENDING = 2_000_000
 """Characters that are drawn at most at a time; a program that prints faster is seen from its end."""
-WIDE_HINT = "  ·  > scrolls right"
+WIDE_HINT = N_("  ·  > scrolls right")
 
 
 class StatusLine(Widget):
@@ -67,7 +75,7 @@ class JobPanel(Vertical):
         self._began_s = 0.0
         self._timer: Timer | None = None
         self._printed = self._has_begun = False
-        self._summary: Content | None = None
+        self._summary: Summary | None = None
 
     def compose(self) -> ComposeResult:
         yield StatusLine()
@@ -114,7 +122,7 @@ class JobPanel(Vertical):
         while self._pending_size > MOST_PENDING and len(self._pending) > 1:
             self._pending_size -= len(self._pending.popleft())  # nobody could have read it
 
-    def end(self, summary: Content = NOTHING) -> None:
+    def end(self, summary: Summary = nothing) -> None:
         """The job has ended; `summary` says how."""
         self._has_begun = False
         if self._timer:
@@ -123,18 +131,19 @@ class JobPanel(Vertical):
         self.output.finish()
         self.tell(summary)
         # How wide the output is, is certain once it is laid out.
-        self.call_after_refresh(self._tell_again)
+        self.call_after_refresh(self.tell_again)
 
-    def _tell_again(self) -> None:
+    def tell_again(self) -> None:
+        """Say again how the job ended: the output is laid out now, or the language is another one."""
         if self._summary is not None:
             self._grow()
             self.tell(self._summary)
 
-    def tell(self, summary: Content) -> None:
+    def tell(self, summary: Summary) -> None:
         """Say how the job ended, and how the rest of a line is reached that is wider than the output."""
         self._summary = summary
-        hint = Content.styled(WIDE_HINT, "$foreground 60%") if self.output.is_wide else Content("")
-        self.status.text = summary + hint
+        hint = Content.styled(_(WIDE_HINT), "$foreground 60%") if self.output.is_wide else Content("")
+        self.status.text = summary() + hint
 
     @property
     def printed(self) -> bool:
@@ -169,11 +178,12 @@ class JobPanel(Vertical):
         still = self.app.animation_level == "none"
         frame = STILL if still else SPINNER[int(elapsed_s / TICK_S) % len(SPINNER)]
         waiting = self._next()
+        waiting = _(waiting) if waiting else None
         self.status.text = Content.assemble(
             (f"{frame} ", "$text-accent"),
-            f"{self._waits_for() or self.label} {int(elapsed_s) if still else f'{elapsed_s:.1f}'} s",
-            (f"  ·  {waiting} waits for it to end; F8 cancels {waiting}", "$text-warning")
+            f"{self._waits_for() or _(self.label)} {int(elapsed_s) if still else number(elapsed_s, '.1f')} s",
+            (_("  ·  {waiting} waits for it to end; F8 cancels {waiting}", waiting=waiting), "$text-warning")
             if waiting
-            else ("  ·  F8 stops it", "$foreground 60%"),
+            else (_("  ·  F8 stops it"), "$foreground 60%"),
         )
         self._draw()

@@ -10,6 +10,8 @@ from textual.binding import Binding
 from textual.geometry import Size
 from textual.widgets import Log
 
+from lab.language import N_
+
 MOST_LINES = 20_000
 MOST_COLUMNS = 10_000
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -30,10 +32,10 @@ class OutputView(Log):
     """Lines of a program's output. Wide lines scroll sideways, so that tables stay tables."""
 
     BINDINGS = [  # noqa: RUF012
-        Binding("j", "scroll_down", "Scroll down", show=False, id="output.down"),
-        Binding("k", "scroll_up", "Scroll up", show=False, id="output.up"),
-        Binding("left,h", "sideways(-1)", "Scroll left", show=False, id="output.left"),
-        Binding("right,l", "sideways(1)", "Scroll right", show=False, id="output.right"),
+        Binding("j", "scroll_down", N_("Scroll down"), show=False, id="output.down"),
+        Binding("k", "scroll_up", N_("Scroll up"), show=False, id="output.up"),
+        Binding("left,h", "sideways(-1)", N_("Scroll left"), show=False, id="output.left"),
+        Binding("right,l", "sideways(1)", N_("Scroll right"), show=False, id="output.right"),
     ]
     DEFAULT_CSS = """
     OutputView {

@@ -14,11 +14,12 @@ from textual.widgets.option_list import Option
 from course.app.prose import QUIET, Block, Text, flow, one_line
 from course.app.widgets.choice_list import ChoiceList
 from course.app.widgets.prose import Prose
+from lab.language import N_, _
 
 if TYPE_CHECKING:
     from course.catalog import Prediction
 
-KEYS = "A number or Enter answers. F5 runs without, Esc goes back."
+KEYS = N_("A number or Enter answers. F5 runs without, Esc goes back.")
 
 
 class PredictionPanel(Vertical):
@@ -43,7 +44,7 @@ class PredictionPanel(Vertical):
     def compose(self) -> ComposeResult:
         yield Prose(id="prediction-question")
         yield ChoiceList(id="prediction-choices")
-        yield Prose([Text(Content.styled(KEYS, QUIET))], id="prediction-keys")
+        yield Prose([Text(Content.styled(_(KEYS), QUIET))], id="prediction-keys")
 
     @property
     def is_asking(self) -> bool:
@@ -63,6 +64,10 @@ class PredictionPanel(Vertical):
         choices.add_options(options)
         choices.highlighted = 0
         choices.focus()
+
+    def retell(self) -> None:
+        """Say the keys again, in another language."""
+        self.query_one("#prediction-keys", Prose).show([Text(Content.styled(_(KEYS), QUIET))])
 
     def end(self) -> None:
         """Stop asking."""
@@ -89,4 +94,4 @@ def outcome(prediction: Prediction, choice: int) -> Block:
         mark = Content.styled("✓ ", "$text-success")
     else:
         mark = Content.styled("✗ ", "$text-error")
-    return Text(Content.assemble("You said: ", said.stylize("bold"), ". ", why), mark)
+    return Text(Content.assemble(_("You said: "), said.stylize("bold"), ". ", why), mark)

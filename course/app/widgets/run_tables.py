@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.widgets import DataTable, Static
 
 from course.run_tables import Table
+from lab.language import N_
 
 PADDING = 2
 """Columns that a cell, and the table, need beside their text."""
@@ -35,8 +36,8 @@ class ReportScroll(VerticalScroll):
     """The verdict in full, to scroll in."""
 
     BINDINGS = [  # noqa: RUF012
-        Binding("j", "scroll_down", "Down", show=False, id="report.down"),
-        Binding("k", "scroll_up", "Up", show=False, id="report.up"),
+        Binding("j", "scroll_down", N_("Down"), show=False, id="report.down"),
+        Binding("k", "scroll_up", N_("Up"), show=False, id="report.up"),
     ]
 
 

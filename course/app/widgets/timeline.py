@@ -16,6 +16,7 @@ from textual.widget import Widget
 from course.app.widgets.timeline_lines import height, legend, lines
 from course.app.widgets.timeline_rows import GUTTER, STYLES, strip
 from course.lanes import RunView, most_allocated
+from lab.language import N_
 
 NEAREST_S = 1e-6
 """The narrowest window to zoom in to."""
@@ -30,18 +31,22 @@ class Timeline(Widget, can_focus=True):
 
     ALLOW_SELECT = False
     BINDINGS = [  # noqa: RUF012
-        Binding("left,h", "move(-1)", "Back in time", show=False, id="timeline.left"),
-        Binding("right,l", "move(1)", "On in time", show=False, id="timeline.right"),
-        Binding("pageup,shift+left,H,less_than_sign", "page(-1)", "Back by half", show=False, id="timeline.back"),
-        Binding("pagedown,shift+right,L,greater_than_sign", "page(1)", "On by half", show=False, id="timeline.on"),
-        Binding("plus,equals_sign,up,k", "zoom(1)", "Zoom in", show=False, id="timeline.in"),
-        Binding("minus,down,j", "zoom(-1)", "Zoom out", show=False, id="timeline.out"),
-        Binding("0,a", "all", "All", show=False, id="timeline.all", tooltip="Show the whole run"),
-        Binding("n", "gap(1)", "Next gap", show=False, id="timeline.gap.next", tooltip="To the next long gap"),
-        Binding("p", "gap(-1)", "Gap before", show=False, id="timeline.gap.previous", tooltip="To the gap before"),
-        Binding("m", "peak", "Peak of memory", show=False, id="timeline.peak", tooltip="To the peak of the memory"),
-        Binding("home", "edge(0)", "Begin of the run", show=False, id="timeline.home"),
-        Binding("end", "edge(1)", "End of the run", show=False, id="timeline.end"),
+        Binding("left,h", "move(-1)", N_("Back in time"), show=False, id="timeline.left"),
+        Binding("right,l", "move(1)", N_("On in time"), show=False, id="timeline.right"),
+        Binding("pageup,shift+left,H,less_than_sign", "page(-1)", N_("Back by half"), show=False, id="timeline.back"),
+        Binding("pagedown,shift+right,L,greater_than_sign", "page(1)", N_("On by half"), show=False, id="timeline.on"),
+        Binding("plus,equals_sign,up,k", "zoom(1)", N_("Zoom in"), show=False, id="timeline.in"),
+        Binding("minus,down,j", "zoom(-1)", N_("Zoom out"), show=False, id="timeline.out"),
+        Binding("0,a", "all", N_("All"), show=False, id="timeline.all", tooltip=N_("Show the whole run")),
+        Binding("n", "gap(1)", N_("Next gap"), show=False, id="timeline.gap.next", tooltip=N_("To the next long gap")),
+        Binding(
+            "p", "gap(-1)", N_("Gap before"), show=False, id="timeline.gap.previous", tooltip=N_("To the gap before")
+        ),
+        Binding(
+            "m", "peak", N_("Peak of memory"), show=False, id="timeline.peak", tooltip=N_("To the peak of the memory")
+        ),
+        Binding("home", "edge(0)", N_("Begin of the run"), show=False, id="timeline.home"),
+        Binding("end", "edge(1)", N_("End of the run"), show=False, id="timeline.end"),
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"timeline--{name}" for name in STYLES}
     DEFAULT_CSS = """
@@ -105,6 +110,11 @@ class Timeline(Widget, can_focus=True):
         if self.run is not None:
             self.window = (0.0, self.whole_s)
         self._changed()
+
+    def redraw(self) -> None:
+        """Draw everything again, in other words."""
+        self._lines = None
+        self.refresh()
 
     def watch_explained(self) -> None:
         self._lines = None

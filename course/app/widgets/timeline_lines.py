@@ -24,6 +24,7 @@ from course.app.widgets.timeline_rows import (
     strip,
 )
 from course.lanes import GPU_KINDS, HOST_KINDS, RunView
+from lab.language import _
 
 MOST_STREAMS = 4
 """How many lanes the GPU gets at most; a run with more shows the busiest ones."""
@@ -53,13 +54,13 @@ def legend(run: RunView, before: RunView | None, width: int) -> Legend:
     """What the signs mean."""
     both = (run,) if before is None else (before, run)
     kinds = set().union(*(each.host_sums.kinds for each in both))
-    host = [(f"{glyph} {HOST_KINDS[kind]}", kind) for kind, glyph in HOST_GLYPHS.items() if kind in kinds]
+    host = [(f"{glyph} {_(HOST_KINDS[kind])}", kind) for kind, glyph in HOST_GLYPHS.items() if kind in kinds]
     gpu_kinds = set().union(*(sums.kinds for each in both for sums in each.stream_sums.values()))
-    gpu = [(f"█ {GPU_KINDS['kernel']}", "kernel"), (f"{COPY} {GPU_KINDS['memcpy']}", "memcpy")]
+    gpu = [(f"█ {_(GPU_KINDS['kernel'])}", "kernel"), (f"{COPY} {_(GPU_KINDS['memcpy'])}", "memcpy")]
     if "collective" in gpu_kinds:
-        gpu.append((f"{TALK} {GPU_KINDS['collective']}", "collective"))
-    gpu += [(f"{IDLE} idle", "gap"), ("height: how busy", "axis")]
-    lines = [("" if number else "Host", line) for number, line in enumerate(flow(host, width - GUTTER))]
+        gpu.append((f"{TALK} {_(GPU_KINDS['collective'])}", "collective"))
+    gpu += [(f"{IDLE} " + _("idle"), "gap"), (_("height: how busy"), "axis")]
+    lines = [("" if number else _("Host"), line) for number, line in enumerate(flow(host, width - GUTTER))]
     if any(each.streams for each in both):
         lines.append(("GPU", gpu))
     return lines
@@ -80,21 +81,21 @@ def lines(
     yield strip("", axis(width, begin_s, end_s, cursor), kinds, cursor)
     if before is not None:
         most_bytes = 0 if brief else max(each.peak.size_bytes if each.peak else 0 for each in (before, run))
-        for name, each in (("Before", before), ("After", run)):
+        for name, each in ((_("Before"), before), (_("After"), run)):
             yield from _laid_over(name, each, window, width, cursor, kinds, most_bytes)
         return
     yield strip("", marks(run, width, begin_s, column_s), kinds, cursor)
-    yield strip("Host", host_row(run.host_sums.columns(begin_s, end_s, width)), kinds, cursor)
+    yield strip(_("Host"), host_row(run.host_sums.columns(begin_s, end_s, width)), kinds, cursor)
     yield strip("", names(run, width, begin_s, column_s), kinds, cursor)
     for name, stream in streams(run).items():
         upper, lower = gpu_rows(run.stream_sums[stream].columns(begin_s, end_s, width))
         yield strip(name, upper, kinds, cursor)
         yield strip("", lower, kinds, cursor)
     if run.streams:
-        yield strip("idle", gap_row(run, width, begin_s, column_s), kinds, cursor)
+        yield strip(_("idle"), gap_row(run, width, begin_s, column_s), kinds, cursor)
     if run.memory:
         peak_bytes = run.peak.size_bytes if run.peak else 0
-        yield strip("Mem", memory_row(run, width, begin_s, end_s, peak_bytes), kinds, cursor)
+        yield strip(_("Mem"), memory_row(run, width, begin_s, end_s, peak_bytes), kinds, cursor)
 
 
 def _laid_over(
@@ -115,6 +116,6 @@ def _laid_over(
         upper, lower = gpu_rows(run.gpu_sums.columns(begin_s, end_s, width))
         for label, cells in (("GPU", upper), ("", lower)):
             yield strip(label, [*cells[:ends], *[(" ", "axis")] * (width - ends)], kinds, cursor)
-        yield strip("idle", gap_row(run, width, begin_s, column_s), kinds, cursor)
+        yield strip(_("idle"), gap_row(run, width, begin_s, column_s), kinds, cursor)
     if run.memory and most_bytes:
-        yield strip("Mem", memory_row(run, width, begin_s, end_s, most_bytes), kinds, cursor)
+        yield strip(_("Mem"), memory_row(run, width, begin_s, end_s, most_bytes), kinds, cursor)

@@ -12,6 +12,7 @@ from textual.strip import Strip
 
 from course.lanes import GPU_KINDS, HOST_KINDS, Column, RunView, most_allocated
 from course.run_tables import in_ms
+from lab.language import _, localised
 
 GUTTER = 6
 """Columns for the names of the lanes."""
@@ -52,14 +53,14 @@ def flow(words: list[tuple[str, str]], width: int) -> list[list[tuple[str, str]]
 
 def strip(name: str, cells: list[Cell], kinds: Mapping[str, Style], cursor: int) -> Strip:
     """A row of the timeline; where it is empty, the cursor shows through."""
-    around = "".join(char for char, _ in cells[max(cursor - 1, 0) : cursor + 2])
+    around = "".join(char for char, _style in cells[max(cursor - 1, 0) : cursor + 2])
     if 0 <= cursor < len(cells) and cells[cursor][0] in f" {IDLE}" and not any(char.isalnum() for char in around):
         cells[cursor] = (CURSOR, "cursor")
     segments = [Segment(f"{name:<{GUTTER}}", kinds["name"])]
     begin = 0
     for end in range(1, len(cells) + 1):
         if end == len(cells) or cells[end][1] != cells[begin][1]:
-            segments.append(Segment("".join(char for char, _ in cells[begin:end]), kinds[cells[begin][1]]))
+            segments.append(Segment("".join(char for char, _style in cells[begin:end]), kinds[cells[begin][1]]))
             begin = end
     return Strip(segments)
 
@@ -84,7 +85,7 @@ def axis(width: int, begin_s: float, end_s: float, cursor: int) -> list[Cell]:
     column_s = (end_s - begin_s) / width
     for number in range(math.ceil(begin_s / step_s - 1e-9), math.floor(end_s / step_s + 1e-9) + 1):
         column = math.floor((number * step_s - begin_s) / column_s + 1e-9)
-        label = f"┬{number * step_s * 1e3:.{digits}f} ms"
+        label = f"┬{localised(f'{number * step_s * 1e3:.{digits}f}')} ms"
         if column < width:
             _write(cells, column, label if column + len(label) <= width else "┬", "axis")
     if 0 <= cursor < width and cells[cursor][0] in "─┬":
@@ -131,7 +132,7 @@ def names(run: RunView, width: int, begin_s: float, column_s: float) -> list[Cel
     for span in run.host_lane.wide(begin_s, column_s, width):
         first = max(math.ceil((span.begin_s - begin_s) / column_s), 0)
         room = min(math.floor((span.end_s - begin_s) / column_s), width) - first
-        for text in (f"{span.name} {in_ms(span.duration_s)}", span.name):
+        for text in (f"{_(span.name)} {in_ms(span.duration_s)}", _(span.name)):
             if len(text) < room:
                 _write(cells, first, text, span.kind)
                 break

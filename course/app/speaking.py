@@ -1,0 +1,114 @@
+"""The language of the app, which changes at any moment: each screen says again what it shows, where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.app import App, SystemCommand
+
+from lab.language import LANGUAGES, N_, _, current, use
+
+if TYPE_CHECKING:
+    from course.app.runs import SeenRuns
+    from course.catalog import Catalog
+
+OFFERS = {
+    "en": "The whole course in English",
+    "it": "Tutto il corso in italiano",
+    "fr": "Tout le cours en français",
+}
+"""What whoever reads only that language understands."""
+
+# What Textual itself says in English.
+TEXTUALS = (
+    N_("Theme"),
+    N_("Change the current theme"),
+    N_("Quit"),
+    N_("Quit the application as soon as possible"),
+    N_("Screenshot"),
+    N_("Save an SVG 'screenshot' of the current screen"),
+    N_("palette"),
+    N_("Open the command palette"),
+    N_("Scroll Up"),
+    N_("Scroll Down"),
+    N_("Scroll Left"),
+    N_("Scroll Right"),
+    N_("Scroll Home"),
+    N_("Scroll End"),
+    N_("Page Up"),
+    N_("Page Down"),
+    N_("Page Left"),
+    N_("Page Right"),
+)
+
+
+class Speaking(App[None]):
+    """The part of the app that chooses its words."""
+
+    catalog: Catalog
+    _runs: SeenRuns | None
+
+    def language_commands(self) -> Iterator[SystemCommand]:
+        """The other languages to choose from."""
+        for code, name in LANGUAGES.items():
+            if code != current():
+                yield SystemCommand(_("Language: {name}", name=name), OFFERS[code], partial(self.speak, code))
+
+    def speak(self, code: str) -> None:
+        """Say everything in this language from now on, also the next time."""
+        from course import catalog, language
+
+        use(code)
+        language.keep(code)
+        self.catalog = catalog.load()
+        for made in ("terms", "first_used", "search_index"):
+            self.__dict__.pop(made, None)
+        if self._runs is not None:
+            self._runs.retell()
+        self.name_gpu_again()
+        for screen in self.screen_stack:
+            if screen.is_mounted and (retell := getattr(screen, "retell", None)) is not None:
+                retell()
+
+    def name_gpu_again(self) -> None:
+        """Say which GPU is in use."""
+
+    def in_our_words(self, commands: Iterable[SystemCommand]) -> Iterator[SystemCommand]:
+        """Textual's own commands in the language."""
+        for title, words, callback, *discover in commands:
+            yield SystemCommand(_(title), _(words), callback, *discover)
+
+    # What Textual says itself
+
+    def action_command_palette(self) -> None:
+        from course.app.palette import CoursePalette
+
+        if self.use_command_palette and not self.screen.has_class("--textual-command-palette"):
+            self.push_screen(CoursePalette(placeholder=_("Search for commands…"), id="--command-palette"))
+
+    def search_themes(self) -> None:
+        from textual.theme import ThemeProvider
+
+        from course.app.palette import CoursePalette
+
+        self.push_screen(CoursePalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
+
+    def action_help_quit(self) -> None:
+        for key, active in self.active_bindings.items():
+            if active.binding.action in ("quit", "app.quit"):
+                self.notify(_("Press [b]{key}[/b] to quit the app", key=key), title=_("Do you want to quit?"))
+                return
+
+    @on(events.DeliveryComplete)
+    def _on_delivery_complete(self, event: events.DeliveryComplete) -> None:
+        if event.name == "screenshot":
+            said = _("Saved screenshot to {path}", path=event.path) if event.path else _("Saved screenshot")
+            self.notify(said, title=_("Screenshot"), markup=False)
+
+    @on(events.DeliveryFailed)
+    def _on_delivery_failed(self, event: events.DeliveryComplete) -> None:
+        if event.name == "screenshot":
+            self.notify(_("Failed to save screenshot"), title=_("Screenshot"), severity="error")
