@@ -23,6 +23,7 @@ from course.lanes import (
     over,
     union,
 )
+from lab.language import N_
 
 Event = Mapping[str, Any]
 
@@ -206,7 +207,7 @@ def _marks(seen: Iterable[Event]) -> Iterator[Mark]:
         elif what == "clock_read":
             yield Mark(at_s, "clock", _text(event, "call"))
         elif what in ("profiler_start", "profiler_stop"):
-            yield Mark(at_s, "profiler", "profiler starts" if what == "profiler_start" else "profiler stops")
+            yield Mark(at_s, "profiler", N_("profiler starts") if what == "profiler_start" else N_("profiler stops"))
     for name, moments in entered.items():
         for at_s in moments:
             yield Mark(at_s, "label", name)

@@ -30,6 +30,7 @@ TEXTUALS = (
     N_("Quit the application as soon as possible"),
     N_("Screenshot"),
     N_("Save an SVG 'screenshot' of the current screen"),
+    N_("esc"),
     N_("palette"),
     N_("Open the command palette"),
     N_("Scroll Up"),
@@ -84,17 +85,17 @@ class Speaking(App[None]):
     # What Textual says itself
 
     def action_command_palette(self) -> None:
-        from course.app.palette import CoursePalette
+        from course.app.palette import CommandPalette
 
         if self.use_command_palette and not self.screen.has_class("--textual-command-palette"):
-            self.push_screen(CoursePalette(placeholder=_("Search for commands…"), id="--command-palette"))
+            self.push_screen(CommandPalette(placeholder=_("Search for commands…"), id="--command-palette"))
 
     def search_themes(self) -> None:
         from textual.theme import ThemeProvider
 
-        from course.app.palette import CoursePalette
+        from course.app.palette import CommandPalette
 
-        self.push_screen(CoursePalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
+        self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
 
     def action_help_quit(self) -> None:
         for key, active in self.active_bindings.items():

@@ -109,7 +109,7 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
                     "There is nothing to set up. Without a GPU, code runs on a simulated one.\n"
                 ),
                 (_("Enter"), "bold $text-accent"),
-                " begins.",
+                _(" begins."),
             )
         reached = standing.standing(self.course.catalog, standing.done(self.course.progress))
         return Content.assemble(

@@ -112,7 +112,7 @@ def marks(run: RunView, width: int, begin_s: float, column_s: float) -> list[Cel
         for column, mark in sorted(found):
             if cells[column][0] not in (" ", UNTIL):
                 continue
-            text = f"{MARK}{mark.name}"
+            text = f"{MARK}{_(mark.name)}"
             room = next((n for n in range(column, width) if cells[n][0] not in (" ", UNTIL)), width) - column
             style = "optimizer" if mark.kind == "clock" else "data"
             if mark.until_s > mark.at_s:
