@@ -304,7 +304,8 @@ async def test_every_screen_names_the_gpu_and_cuts_nothing_off(
     async with app.run_test(size=size) as pilot:
         await go_to(pilot, app, f"perf_counter/{name}")
         await until(pilot, lambda: footer(app).keys)
-        assert "simulated GPU Test Card" in app.screen.query_one(CourseHeader).render().plain
+        header = app.screen.query_one(CourseHeader)
+        await until(pilot, lambda: "simulated GPU Test Card" in header.render().plain)
         assert footer(app).region.bottom == size[1]
         assert not footer(app).left_out
         for button in app.screen.query(ActionButton):

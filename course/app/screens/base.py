@@ -11,7 +11,6 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from course.app.finding import BOOKMARK, FINDING
-from course.app.widgets.actions import ActionButton
 from course.app.widgets.footer import CourseFooter
 from course.app.widgets.header import CourseHeader
 from lab.language import N_, _
@@ -123,8 +122,6 @@ class CourseScreen(Screen[None]):
     def retell(self) -> None:
         """Say everything that is shown again, in another language."""
         self.query_one("#too-small", Static).update(_(TOO_SMALL))
-        for button in self.query(ActionButton):
-            button.refresh(layout=True)
         self.refresh_bindings()
 
     def leave(self) -> None:

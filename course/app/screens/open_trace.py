@@ -75,8 +75,6 @@ Reading a large trace takes a while: **Esc** stops it.
     def retell(self) -> None:
         """Say everything that is shown again, in another language."""
         self.query_one("#question", Static).update(_(ASKS))
-        for button in self.query(ActionButton):
-            button.refresh(layout=True)
 
     def on_mount(self) -> None:
         if self._paths:
