@@ -9,6 +9,7 @@ import msgspec
 
 from grader.mistakes import Mistake, mistake
 from grader.verdict import Gpu, Status
+from lab.language import _
 
 __all__ = ["Mistake", "Seen", "SubmissionFailed", "Workload", "approx", "mistake", "named", "other_unit", "workload"]
 
@@ -71,19 +72,25 @@ def other_unit(reported: float, expected_s: float) -> str | None:
 
 def named(value: Any) -> str:
     """What a value as lab.plain wrote it is, for a message about one of the wrong type."""
-    kinds = {bool: "a bool", int: "an int", float: "a float", str: "text", list: "a list or tuple"}
+    kinds = {
+        bool: _("a bool"),
+        int: _("an int"),
+        float: _("a float"),
+        str: _("text"),
+        list: _("a list or tuple"),
+    }
     if value is None:
-        return "nothing (None)"
+        return _("nothing (None)")
     if type(value) is not dict:
         return kinds.get(type(value), type(value).__name__)
     name, told = next(iter(value.items()), ("", None))
     if len(value) != 1 or not name.startswith("$") or name.startswith("$$"):
-        return "a dictionary"
+        return _("a dictionary")
     if name in ("$float", "$other"):
-        return f"{told}" if name == "$float" else f"an object of type {told}"
-    tensor = "a tensor (take its value with .item())"
-    of_torch = {"$loader": "a DataLoader", "$profile": "a profiler", "$tensor": tensor}
-    return of_torch.get(name, "something too large")
+        return f"{told}" if name == "$float" else _("an object of type {kind}", kind=told)
+    tensor = _("a tensor (take its value with .item())")
+    of_torch = {"$loader": _("a DataLoader"), "$profile": _("a profiler"), "$tensor": tensor}
+    return of_torch.get(name, _("something too large"))
 
 
 class approx:  # noqa: N801  reads like pytest's

@@ -22,6 +22,7 @@ from grader.runner.cancellation import Cancellation
 from grader.runner.warm import WarmRunner
 from grader.source import Source, Unreadable, max_bytes, read_source
 from grader.verdict import CheckResult, Gpu, Status, Verdict
+from lab.language import _, current
 
 if TYPE_CHECKING:
     from grader.api import Seen
@@ -104,7 +105,7 @@ def check(
     gpu: Gpu | None = None
     program_s = 0.0
     if is_quiz(exercise):
-        status, results = grade_quiz(exercise, data, notebook=path.suffix == SUFFIX)
+        status, results = grade_quiz(exercise, data, notebook=path.suffix == SUFFIX, language=current())
     elif runner is None:
         raise GraderError("An exercise can only be checked with a runner.")
     else:
@@ -123,6 +124,7 @@ def check(
         source_sha256=digest,
         version=course_version(),
         program_s=round(program_s, 3),
+        language=current(),
     )
 
 
@@ -134,25 +136,29 @@ def course_version() -> str:
 
 
 def _lesson_and_name(exercise: str, form: str) -> tuple[str, str]:
-    lesson, _, name = exercise.partition("/")
+    lesson, _slash, name = exercise.partition("/")
     if not lesson.isidentifier() or not name.isidentifier():
-        raise UnknownExercise(f"{exercise!r} is not an exercise. An exercise is called <lesson>/<exercise>.")
+        raise UnknownExercise(
+            _("{exercise!r} is not an exercise. An exercise is called <lesson>/<exercise>.", exercise=exercise)
+        )
     return lesson, form.format(name)
 
 
 def _unknown(exercise: str, known: list[str]) -> str:
     near = difflib.get_close_matches(exercise, known, n=1)
-    return f"There is no exercise {exercise!r}." + (f" Did you mean {near[0]!r}?" if near else "")
+    return _("There is no exercise {exercise!r}.", exercise=exercise) + (
+        _(" Did you mean {near!r}?", near=near[0]) if near else ""
+    )
 
 
 def _read(path: Path) -> bytes:
     try:
         if not path.is_file():
-            raise SubmissionNotFound(f"There is no file {path}.")
+            raise SubmissionNotFound(_("There is no file {path}.", path=path))
         with path.open("rb") as file:
             return file.read(max_bytes(path) + 1)
     except OSError as error:
-        raise SubmissionNotFound(f"{path} can't be read: {error.strerror}.") from error
+        raise SubmissionNotFound(_("{path} can't be read: {reason}.", path=path, reason=error.strerror)) from error
 
 
 def _run_checks(

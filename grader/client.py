@@ -27,6 +27,7 @@ from grader.messages import (
     ServiceReady,
 )
 from grader.verdict import Gpu, Verdict
+from lab.language import _, current
 
 __all__ = ["Grader", "RunResult", "Verdict"]
 
@@ -56,7 +57,7 @@ class Grader:
     async def start(self) -> None:
         """Start the grader; its warming up goes on in the background."""
         if self._closed:
-            raise errors.ServiceDied("The grader is closed.")
+            raise errors.ServiceDied(_("The grader is closed."))
         async with self._starting:
             if self._process is not None and self._process.returncode is None:
                 return
@@ -93,7 +94,7 @@ class Grader:
 
         `on_events` gets what the lab saw of the first run of the submission that came to its end.
         """
-        request = CheckFile(self._new_id(), exercise, str(path.absolute()), seed)
+        request = CheckFile(self._new_id(), exercise, str(path.absolute()), seed, language=current())
         done = await self._ask(request.id, request, CheckDone)
         if on_events is not None:
             on_events(done.events)
@@ -134,7 +135,7 @@ class Grader:
         finally:
             self._pending.pop(request_id, None)
         if not isinstance(done, expected):
-            raise errors.GraderError("The grader answered another question than it was asked.")
+            raise errors.GraderError(_("The grader answered another question than it was asked."))
         return done
 
     async def _send(self, asked: Asked) -> None:
@@ -182,11 +183,15 @@ class Grader:
 
     def _fail_all(self, exit_code: int | None) -> None:
         if self._closed:
-            error: errors.GraderError = errors.Cancelled("The grader was closed.")
+            error: errors.GraderError = errors.Cancelled(_("The grader was closed."))
         else:
             error = errors.ServiceDied(
-                f"The grader's process ended unexpectedly (exit code {exit_code}).{self._last_words()} "
-                "It starts again with your next run or check."
+                _(
+                    "The grader's process ended unexpectedly (exit code {exit_code}).{last_words} It "
+                    "starts again with your next run or check.",
+                    exit_code=exit_code,
+                    last_words=self._last_words(),
+                )
             )
         for waiting in self._pending.values():
             if not waiting.done():
@@ -197,7 +202,7 @@ class Grader:
             return ""
         self._stderr.seek(0)
         lines = self._stderr.read()[-4000:].decode(errors="replace").strip().splitlines()
-        return f" Its last words: {lines[-1]}." if lines else ""
+        return _(" Its last words: {lines}.", lines=lines[-1]) if lines else ""
 
     async def _forget_process(self) -> None:
         if self._listening is not None:

@@ -10,9 +10,10 @@ from grader.api import SubmissionFailed, Workload
 from grader.runner.protocol import Call, Finished, Frame, Limits, Raised, Returned, Script
 from grader.runner.run import Outcome
 from grader.verdict import Status
+from lab.language import N_, _, number
 
-OURS = "This is a fault of the course, not of yours: please report it."
-CHANGED = (
+OURS = N_("This is a fault of the course, not of yours: please report it.")
+CHANGED = N_(
     "The exercise could not set up what it measures once your file was loaded: {} "
     "Does your file change what is PyTorch's or the lab's? Leave that as it is."
 )
@@ -37,7 +38,7 @@ def failure(
         if isinstance(outcome.report, expected):
             return None
     if built_elsewhere and isinstance(outcome.report, Raised) and outcome.report.stage == "build":
-        message = CHANGED.format(_sentence(f"{outcome.report.error}: {_shortened(outcome.report.text)}"))
+        message = _(CHANGED).format(_sentence(f"{outcome.report.error}: {_shortened(outcome.report.text)}"))
         return SubmissionFailed("error", printable(message)[:MAX_MESSAGE])
     status, message = _explain(outcome, request, limits)
     return SubmissionFailed(status, printable(message)[:MAX_MESSAGE], ours=_is_ours(outcome))
@@ -54,43 +55,68 @@ def not_expected(outcome: Outcome, workload: Workload) -> SubmissionFailed:
     if isinstance(outcome.report, Raised):
         why = f"{outcome.report.error}: {_shortened(outcome.report.text)}"
     else:
-        why = f"it took more than {outcome.duration_s:.0f} seconds" if outcome.end == "timeout" else outcome.end
+        why = (
+            _("it took more than {duration_s:.0f} seconds", duration_s=outcome.duration_s)
+            if outcome.end == "timeout"
+            else outcome.end
+        )
     return SubmissionFailed(
-        "error", f"What to expect of {workload.name} could not be measured ({why}). {OURS}", ours=True
+        "error",
+        _("What to expect of {name} could not be measured ({why}). {ours}", name=workload.name, why=why, ours=_(OURS)),
+        ours=True,
     )
 
 
 def _explain(outcome: Outcome, request: Call | Script, limits: Limits) -> tuple[Status, str]:
-    subject = f"`{request.function}`" if isinstance(request, Call) else "Your program"
+    subject = f"`{request.function}`" if isinstance(request, Call) else _("Your program")
     if outcome.end == "timeout":
         return "timeout", (
-            f"{subject} was still running after {limits.time_s:g} seconds and was stopped. "
-            "Look for a loop that never ends, or for much more work than the task asks for."
+            _(
+                "{subject} was still running after {time_s:g} seconds and was stopped. Look for a "
+                "loop that never ends, or for much more work than the task asks for.",
+                subject=subject,
+                time_s=limits.time_s,
+            )
         )
     if outcome.end == "too_much_output":
         return "crashed", (
-            f"Your code printed more than {_size(limits.output_bytes)} and was stopped. "
-            "Look for a print inside a loop that never ends."
+            _(
+                "Your code printed more than {output_bytes} and was stopped. Look for a print inside "
+                "a loop that never ends.",
+                output_bytes=_size(limits.output_bytes),
+            )
         )
     if outcome.end == "too_many_processes":
         return "crashed", (
-            f"Your code started more than {limits.processes} processes and was stopped. "
-            "Look for a fork, or for workers, inside a loop."
+            _(
+                "Your code started more than {processes} processes and was stopped. Look for a fork, "
+                "or for workers, inside a loop.",
+                processes=limits.processes,
+            )
         )
     if outcome.end == "too_much_memory":
         return "crashed", (
-            f"Your code and the processes that it started took more than {_size(limits.memory_bytes)} of memory "
-            "and were stopped. Try smaller sizes, or fewer workers."
+            _(
+                "Your code and the processes that it started took more than {memory_bytes} of memory "
+                "and were stopped. Try smaller sizes, or fewer workers.",
+                memory_bytes=_size(limits.memory_bytes),
+            )
         )
     if outcome.end == "too_large_report":
         return "crashed", (
-            f"What {subject} returned, or did, takes more than {_size(limits.report_bytes)} to write down, "
-            "so it was stopped. Return only what the task asks for."
+            _(
+                "What {subject} returned, or did, takes more than {report_bytes} to write down, so "
+                "it was stopped. Return only what the task asks for.",
+                subject=subject,
+                report_bytes=_size(limits.report_bytes),
+            )
         )
     if outcome.end == "lost":
         return "crashed", (
-            "The process that runs your code ended together with it, so there is no result. "
-            "Don't end or signal other processes; if you didn't, check again."
+            _(
+                "The process that runs your code ended together with it, so there is no result. "
+                "Don't end or signal other processes; if you didn't, check again."
+            )
         )
     if isinstance(outcome.report, Raised):
         return "error", _raised(outcome.report, request)
@@ -98,63 +124,104 @@ def _explain(outcome: Outcome, request: Call | Script, limits: Limits) -> tuple[
     if code is not None and code < 0:
         return "crashed", killed(-code)
     if not outcome.reached:
-        return "crashed", f"The process for your code ended before it could begin (exit code {code}). {OURS}"
+        return "crashed", _(
+            "The process for your code ended before it could begin (exit code {code}). {ours}", code=code, ours=_(OURS)
+        )
     return "crashed", (
-        "Your code ended the process before there was a result (os._exit, or the like). "
-        "Let the function return its result instead."
+        _(
+            "Your code ended the process before there was a result (os._exit, or the like). "
+            "Let the function return its result instead."
+        )
     )
 
 
-def killed(number: int) -> str:
-    if number == signal.SIGKILL:
-        return "Your code was killed by the system, most likely because it used too much memory. Try smaller sizes."
+def killed(signal_number: int) -> str:
+    if signal_number == signal.SIGKILL:
+        return _("Your code was killed by the system, most likely because it used too much memory. Try smaller sizes.")
     try:
-        name = signal.Signals(number).name
+        name = signal.Signals(signal_number).name
     except ValueError:
-        name = f"signal {number}"
+        name = _("signal {number}", number=signal_number)
     if name in ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGFPE", "SIGILL"):
-        return f"Your code crashed Python itself ({name}). Look for native code, ctypes, or endless recursion."
+        return _(
+            "Your code crashed Python itself ({name}). Look for native code, ctypes, or endless recursion.", name=name
+        )
     if name == "SIGXFSZ":
-        return "Your code wrote a file that is too large, and was stopped."
-    return f"Your code was ended by {name}. Let the function return its result instead."
+        return _("Your code wrote a file that is too large, and was stopped.")
+    return _("Your code was ended by {name}. Let the function return its result instead.", name=name)
 
 
 def _raised(raised: Raised, request: Call | Script) -> str:
     file = Path(request.path).name
     where = _where(raised.frames, file)
     error = f"{raised.error}: {_shortened(raised.text)}" if raised.text else raised.error
-    function = f"`{request.function}`" if isinstance(request, Call) else "the program"
+    function = f"`{request.function}`" if isinstance(request, Call) else _("the program")
     if raised.error == "SystemExit":
-        return f"Your code called sys.exit() before there was a result. Let {function} return its result.{where}"
+        return _(
+            "Your code called sys.exit() before there was a result. Let {function} return its result.{where}",
+            function=function,
+            where=where,
+        )
     if raised.stage == "find":
         return _not_found(raised, file, function)
     if raised.stage == "load" and raised.error in ("SyntaxError", "IndentationError", "TabError"):
-        return f"{file} isn't valid Python, so it could not be run. {error}{where}"
+        return _(
+            "{file} isn't valid Python, so it could not be run. {error}{where}", file=file, error=error, where=where
+        )
     if raised.stage == "load":
-        return f"{file} stopped with an error while it was being loaded: {error}{where}"
+        return _(
+            "{file} stopped with an error while it was being loaded: {error}{where}",
+            file=file,
+            error=error,
+            where=where,
+        )
     if raised.stage == "bind":
-        return f"{function} can't be called as the task asks ({error}). Keep the parameters that the file came with."
+        return _(
+            "{function} can't be called as the task asks ({error}). Keep the parameters that the file came with.",
+            function=function,
+            error=error,
+        )
     if raised.stage == "start":
-        return f"The process for your code could not be set up: {_sentence(error)} {OURS}"
+        return _("The process for your code could not be set up: {error} {ours}", error=_sentence(error), ours=_(OURS))
     if raised.stage == "build":
-        return f"The exercise could not set up what it measures: {_sentence(error)} {OURS}"
+        return _("The exercise could not set up what it measures: {error} {ours}", error=_sentence(error), ours=_(OURS))
     if raised.stage == "then":
-        return f"{function} returned, but using what it returned failed: {error}{where}"
+        return _(
+            "{function} returned, but using what it returned failed: {error}{where}",
+            function=function,
+            error=error,
+            where=where,
+        )
     if raised.stage == "observe":
-        return f"{function} returned, but what came of it could not be written down: {error}"
-    return f"{function} stopped with an error: {error}{where}"
+        return _(
+            "{function} returned, but what came of it could not be written down: {error}",
+            function=function,
+            error=error,
+        )
+    return _("{function} stopped with an error: {error}{where}", function=function, error=error, where=where)
 
 
 def _not_found(raised: Raised, file: str, function: str) -> str:
     if raised.error:
-        return f"{function} in {file} is of type {raised.error}, not a function. Define it with `def`."
-    defined = f" It defines: {raised.text}." if raised.text else ""
-    return f"{file} has no function {function}.{defined} Keep the name that the file came with."
+        return _(
+            "{function} in {file} is of type {error}, not a function. Define it with `def`.",
+            function=function,
+            file=file,
+            error=raised.error,
+        )
+    defined = _(" It defines: {text}.", text=raised.text) if raised.text else ""
+    return _(
+        "{file} has no function {function}.{defined} Keep the name that the file came with.",
+        file=file,
+        function=function,
+        defined=defined,
+    )
 
 
 def _where(frames: list[Frame], file: str) -> str:
     lines = []
     for frame in frames:
+        # As Python words it: the app finds the line by these words.
         inside = f", in {frame.function}" if frame.function and frame.function != "<module>" else ""
         lines.append(f"  {file}, line {frame.line}{inside}")
         if frame.code:
@@ -175,4 +242,4 @@ def _shortened(text: str) -> str:
 
 
 def _size(count: int) -> str:
-    return f"{count / 1_000_000:g} MB"
+    return f"{number(count / 1_000_000, 'g')} MB"

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from grader.verdict import Gpu, Verdict
+from lab.language import ENGLISH
 
 
 class RunFile(msgspec.Struct, frozen=True, tag="run"):
@@ -14,6 +15,8 @@ class RunFile(msgspec.Struct, frozen=True, tag="run"):
 
     id: int
     path: str
+    language: str = ENGLISH
+    """In which the result is worded."""
 
 
 class CheckFile(msgspec.Struct, frozen=True, tag="check"):
@@ -25,6 +28,8 @@ class CheckFile(msgspec.Struct, frozen=True, tag="check"):
     seed: int | None = None
     events: bool = True
     """Whether to tell what the lab saw."""
+    language: str = ENGLISH
+    """In which the verdict is worded."""
 
 
 class CancelRequest(msgspec.Struct, frozen=True, tag="cancel"):

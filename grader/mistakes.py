@@ -10,6 +10,7 @@ import msgspec
 
 from grader.errors import CheckFault
 from grader.toml import read_toml
+from lab.language import current, filled
 
 MISCONCEPTIONS = Path(__file__).with_name("misconceptions.toml")
 
@@ -49,6 +50,13 @@ def misconceptions() -> dict[str, Misconception]:
     return read_misconceptions(MISCONCEPTIONS)
 
 
+@cache
+def _said_in(language: str) -> dict[str, str]:
+    """What to tell a learner in another language, for those mistakes that it has words for."""
+    said = read_misconceptions(MISCONCEPTIONS.with_suffix(f".{language}.toml"))
+    return {mistake_id: each.says for mistake_id, each in said.items()}
+
+
 def mistake(mistake_id: str, /, **values: object) -> Mistake:
     """The message of a known mistake, its blanks filled with what was observed."""
     known = misconceptions().get(mistake_id)
@@ -56,6 +64,8 @@ def mistake(mistake_id: str, /, **values: object) -> Mistake:
         raise CheckFault(f"misconceptions.toml has no [{mistake_id}]. Add it, or correct the id in the check.")
     try:
         message = known.says.format_map(values)
+        if (said := _said_in(current()).get(mistake_id)) is not None:
+            message = filled(said, values)
     except KeyError as error:
         raise CheckFault(f"mistake({mistake_id!r}) needs a value for {error}.") from error
     except (ValueError, TypeError, AttributeError, IndexError) as error:

@@ -20,6 +20,7 @@ from grader.runner.run import Outcome
 from grader.runner.warm import WarmRunner
 from grader.source import Source
 from grader.verdict import CheckResult, Gpu, Status
+from lab.language import _
 
 
 class Submission:
@@ -44,8 +45,8 @@ class Submission:
         self.program_s = 0.0
         self._runner = runner
         self._cancellation = cancellation
-        self._on_output = on_output or (lambda _: None)
-        self._on_seen = on_seen or (lambda _: None)
+        self._on_output = on_output or (lambda text: None)
+        self._on_seen = on_seen or (lambda text: None)
         self._seen: dict[bytes, Seen | SubmissionFailed] = {}
         self._expected: dict[bytes, Any] = {}
         self._unusable: SubmissionFailed | None = None
@@ -99,7 +100,7 @@ class Submission:
         request = Expect(_built(workload, self.seed))
         key = msgspec.json.encode(request)
         if key not in self._expected:
-            outcome = self._runner.run(request, Limits(time_s=time_limit_s), lambda _: None, self._cancellation)
+            outcome = self._runner.run(request, Limits(time_s=time_limit_s), lambda text: None, self._cancellation)
             if outcome.end == "cancelled":
                 raise Cancelled("The check was cancelled.")
             self.gpu = outcome.gpu
@@ -157,7 +158,10 @@ def _seen(outcome: Outcome) -> Seen | SubmissionFailed:
         value, then, exit_code = None, None, report.exit_code
         if exit_code != 0:
             last = printable(outcome.output.strip())[-1500:]
-            return SubmissionFailed("error", f"Your program ended with exit code {exit_code}. Its last output:\n{last}")
+            return SubmissionFailed(
+                "error",
+                _("Your program ended with exit code {code}. Its last output:\n{last}", code=exit_code, last=last),
+            )
     else:
         raise AssertionError(f"a run without a value must have failed: {report}")
     return Seen(value, then, report.events, outcome.output, report.duration_s, outcome.gpu, exit_code)
@@ -177,7 +181,7 @@ def title(function: Callable[..., object]) -> str:
     """What a learner reads as the name of a check: the first line of its docstring."""
     text = inspect.getdoc(function)
     if text:
-        return text.splitlines()[0].strip()
+        return _(text.splitlines()[0].strip())
     return function.__name__.removeprefix("test_").replace("_", " ").capitalize()
 
 
@@ -215,7 +219,7 @@ class PointsPlugin:
             if points is None:
                 self.faults.append(f"{item.name} has no @pytest.mark.points(n) with a whole number")
             self.results[item.nodeid] = CheckResult(
-                _item_title(item), False, 0, points or 0, "This check did not report, so it doesn't count."
+                _item_title(item), False, 0, points or 0, _("This check did not report, so it doesn't count.")
             )
 
     @pytest.hookimpl(wrapper=True)
@@ -247,9 +251,11 @@ class PointsPlugin:
                 self.stopped_by = error
                 item.session.shouldstop = str(error)
             ours = True
+            what = f"{type(error).__name__}: {printable(str(error))[:300]}"
             message = (
-                f"The check itself failed ({type(error).__name__}: {printable(str(error))[:300]}). "
-                "That is a fault of the course, not of your code: please report it."
+                _("The check itself failed ({error}).", error=what)
+                + " "
+                + _("That is a fault of the course, not of your code: please report it.")
             )
         self.results[item.nodeid] = msgspec.structs.replace(
             result, passed=False, points=0, message=message, mistake=mistake_id, ours=ours

@@ -15,12 +15,12 @@ from grader.notebook import NotebookUnreadable, read_notebook
 from grader.notebook import answers_in as answers_of_notebook
 from grader.toml import read_toml
 from grader.verdict import CheckResult, Status
-from lab.language import ENGLISH
+from lab.language import ENGLISH, N_, _
 
 EXERCISES = Path(exercises.__path__[0])
 SOLUTIONS = Path(solutions.__path__[0])
 T = TypeVar("T")
-NOT_ANSWERED = "Not answered."
+NOT_ANSWERED = N_("Not answered.")
 WITHHELD = "WITHHELD"
 """The file in place of the solutions in a copy of the course for students, which says who has them."""
 
@@ -69,8 +69,11 @@ def withheld(folder: Path = SOLUTIONS) -> bool:
 
 def graded_by_instructor(exercise: str) -> GradedByInstructor:
     return GradedByInstructor(
-        f"{exercise} is graded by your instructor: this copy of the course has no answers. "
-        "Hand it in: 'profile-first submit --out hand-in.zip'."
+        _(
+            "{exercise} is graded by your instructor: this copy of the course has no answers. "
+            "Hand it in: 'profile-first submit --out hand-in.zip'.",
+            exercise=exercise,
+        )
     )
 
 
@@ -110,11 +113,11 @@ def grade_quiz(
     given: dict[str, object] = {}
     try:
         if notebook:
-            given = answers_of_notebook(read_notebook(data, "The notebook"))
+            given = answers_of_notebook(read_notebook(data, _("The notebook")))
         else:
             given = read_toml(data.decode("utf-8-sig"), Submitted).answers
     except (ValueError, NotebookUnreadable) as error:  # includes wrong UTF-8
-        unreadable = f"The file with your answers can't be read: {printable(str(error))[:300]}"
+        unreadable = _("The file with your answers can't be read: {error}", error=printable(str(error))[:300])
     results = [_grade(question, solutions_by_id, given, unreadable) for question in questions]
     if unreadable is not None:
         return "error", results
@@ -132,10 +135,12 @@ def _grade(
     if unreadable is not None:
         message = unreadable
     elif chosen is None or chosen == "":
-        message = NOT_ANSWERED
+        message = _(NOT_ANSWERED)
     elif isinstance(chosen, str) and chosen in answer.why:
         message = answer.why[chosen]
     else:
         choices = ", ".join(choice.id for choice in question.choices)
-        message = f"{printable(str(chosen))[:100]!r} is not one of the choices: {choices}."
+        message = _(
+            "{chosen!r} is not one of the choices: {choices}.", chosen=printable(str(chosen))[:100], choices=choices
+        )
     return CheckResult(question.asks, right, answer.points if right else 0, answer.points, message)

@@ -34,6 +34,7 @@ from grader.runner.cancellation import Cancellation
 from grader.runner.protocol import Finished, Limits, Script
 from grader.runner.run import Outcome
 from grader.runner.warm import WarmRunner
+from lab.language import _, speaking
 
 if TYPE_CHECKING:
     from grader.api import Seen
@@ -85,7 +86,8 @@ class Service:
                     self._something_waits.wait()
                 asked = self._waiting.popleft()
                 cancellation = self._cancellations[asked.id]
-            answer = self._carry_out(asked, cancellation)
+            with speaking(asked.language):
+                answer = self._carry_out(asked, cancellation)
             with self._something_waits:
                 del self._cancellations[asked.id]
             self.answer(answer)
@@ -93,7 +95,7 @@ class Service:
     def _carry_out(self, asked: RunFile | CheckFile, cancellation: Cancellation) -> Answered:
         try:
             if cancellation.cancelled:
-                raise Cancelled("Cancelled before it started.")
+                raise Cancelled(_("Cancelled before it started."))
             if isinstance(asked, RunFile):
                 return RunDone(asked.id, self._run(asked, cancellation))
             return self._check(asked, cancellation)
@@ -131,9 +133,9 @@ class Service:
         try:
             source = path.read_text(encoding="utf-8-sig")
         except OSError as error:
-            return _not_run(f"{path} can't be read: {error.strerror}.")
+            return _not_run(_("{path} can't be read: {reason}.", path=path, reason=error.strerror))
         except UnicodeDecodeError:
-            return _not_run(f"{path.name} isn't UTF-8 text. Save it with the encoding UTF-8.")
+            return _not_run(_("{name} isn't UTF-8 text. Save it with the encoding UTF-8.", name=path.name))
         outcome = self._runner.run(
             Script(str(path), source),
             RUN_LIMITS,
@@ -174,23 +176,31 @@ def run_result(outcome: Outcome, limits: Limits) -> RunResult:
     if outcome.end == "ended" and isinstance(outcome.report, Finished):
         exit_code, events = outcome.report.exit_code, first_events(outcome.report.events)
     elif outcome.end == "ended" and exit_code is not None and exit_code >= 0:
-        message = "The program ended its process itself, so what it did with the GPU is not known."
+        message = _("The program ended its process itself, so what it did with the GPU is not known.")
     elif outcome.end == "ended":
         status, message = "crashed", killed(-exit_code) if exit_code is not None else None
     elif outcome.end == "timeout":
-        status, message = "timeout", f"Stopped: it was still running after {limits.time_s:g} seconds."
+        status, message = (
+            "timeout",
+            _("Stopped: it was still running after {limit_s:g} seconds.", limit_s=limits.time_s),
+        )
     elif outcome.end == "too_much_output":
-        status, message = "too_much_output", f"Stopped: it printed more than {limits.output_bytes / 1e6:g} MB."
+        status, message = (
+            "too_much_output",
+            _("Stopped: it printed more than {size:g} MB.", size=limits.output_bytes / 1e6),
+        )
     elif outcome.end == "too_large_report":
-        most = f"{limits.report_bytes / 1e6:g} MB"
         status, message = (
             "crashed",
-            f"Stopped: what it did takes more than {most} to write down. Let it do fewer steps.",
+            _(
+                "Stopped: what it did takes more than {size:g} MB to write down. Let it do fewer steps.",
+                size=limits.report_bytes / 1e6,
+            ),
         )
     elif outcome.end == "cancelled":
-        status, message = "cancelled", "Stopped."
+        status, message = "cancelled", _("Stopped.")
     else:
-        status, message = "crashed", "The process that ran your code ended together with it. Run it again."
+        status, message = "crashed", _("The process that ran your code ended together with it. Run it again.")
     return RunResult(status, exit_code, outcome.duration_s, outcome.gpu, events, message)
 
 

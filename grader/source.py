@@ -10,6 +10,7 @@ from pathlib import Path
 from grader.magics import as_python
 from grader.notebook import SUFFIX, Notebook, NotebookUnreadable, read_notebook
 from grader.percent import Cell, join
+from lab.language import _
 
 MAX_SOURCE_BYTES = 1_000_000
 MAX_NOTEBOOK_BYTES = 10_000_000  # its outputs may hold pictures
@@ -47,7 +48,7 @@ class Source:
     def place(self, line: int) -> str:
         """Where a line of the text stands in the notebook."""
         cell = max(bisect_right(self.starts, line), 1)
-        return f"cell {cell}, line {max(line - self.starts[cell - 1] + 1, 1)}"
+        return _("cell {cell}, line {line}", cell=cell, line=max(line - self.starts[cell - 1] + 1, 1))
 
     def _why(self, message: str) -> list[str]:
         why = []
@@ -55,17 +56,25 @@ class Source:
         for name in dict.fromkeys(_NOT_DEFINED.findall(message)):
             if defined := self._cells_that_define(name):
                 why.append(
-                    f"Cells are run from the first to the last, and `{name}` is only defined in cell {defined[0]}: "
-                    "move that cell up."
+                    _(
+                        "Cells are run from the first to the last, and `{name}` is only defined in cell "
+                        "{defined}: move that cell up.",
+                        name=name,
+                        defined=defined[0],
+                    )
                 )
             elif name == "get_ipython":
-                why.append("get_ipython() is there only in Jupyter: take it out of the code that is checked.")
+                why.append(_("get_ipython() is there only in Jupyter: take it out of the code that is checked."))
         if "google.colab" in message and "google.colab" in code:
-            why.append("google.colab is there only in Colab: take it out of the code that is checked.")
+            why.append(_("google.colab is there only in Colab: take it out of the code that is checked."))
         shown = self.left_out[:MAX_LEFT_OUT]
         if shown:
-            more = f", and {len(self.left_out) - len(shown)} more" if len(self.left_out) > len(shown) else ""
-            why.append(f"Left out, since only Jupyter runs it: {'; '.join(shown)}{more}.")
+            more = (
+                _(", and {count} more", count=len(self.left_out) - len(shown))
+                if len(self.left_out) > len(shown)
+                else ""
+            )
+            why.append(_("Left out, since only Jupyter runs it: {list}{more}.", list="; ".join(shown), more=more))
         return why
 
     def _cells_that_define(self, name: str) -> list[int]:
@@ -86,8 +95,15 @@ def read_source(path: Path, data: bytes) -> Source:
     """The code in a submission, a Python file or a notebook. Raises Unreadable."""
     name = path.name
     if len(data) > max_bytes(path):
-        what = "Clear its outputs, and submit" if path.suffix == SUFFIX else "Submit"
-        raise Unreadable(f"{name} is larger than {max_bytes(path) / 1e6:g} MB. {what} only the exercise itself.")
+        what = _("Clear its outputs, and submit") if path.suffix == SUFFIX else _("Submit")
+        raise Unreadable(
+            _(
+                "{name} is larger than {most:g} MB. {what} only the exercise itself.",
+                name=name,
+                most=max_bytes(path) / 1e6,
+                what=what,
+            )
+        )
     if path.suffix == SUFFIX:
         try:
             return source_of(read_notebook(data, name), name)
@@ -97,7 +113,9 @@ def read_source(path: Path, data: bytes) -> Source:
         return Source(data.decode("utf-8-sig"), name)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise Unreadable(f"{name} isn't UTF-8 text (line {line}). Save it with the encoding UTF-8.") from error
+        raise Unreadable(
+            _("{name} isn't UTF-8 text (line {line}). Save it with the encoding UTF-8.", name=name, line=line)
+        ) from error
 
 
 def source_of(notebook: Notebook, name: str) -> Source:
@@ -107,12 +125,21 @@ def source_of(notebook: Notebook, name: str) -> Source:
         if cell.kind == "code":
             python, unrun = as_python(cell.source)
             cells.append(Cell("code", python))
-            left_out += [f"`{each.text[:60]}` (cell {number}, line {each.line})" for each in unrun]
+            left_out += [
+                _("`{text}` (cell {number}, line {line})", text=each.text[:60], number=number, line=each.line)
+                for each in unrun
+            ]
         else:
             cells.append(cell)
     text, starts = join(cells)
     if len(text.encode("utf-8", "replace")) > MAX_SOURCE_BYTES:
-        raise Unreadable(f"The code in {name} is larger than {MAX_SOURCE_BYTES / 1e6:g} MB. Submit only the exercise.")
+        raise Unreadable(
+            _(
+                "The code in {name} is larger than {most:g} MB. Submit only the exercise.",
+                name=name,
+                most=MAX_SOURCE_BYTES / 1e6,
+            )
+        )
     if "display(" in text:
         text = f"display = print  # as in Jupyter\n{text}"
         starts = [start + 1 for start in starts]

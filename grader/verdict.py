@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from lab.language import ENGLISH
+
 Status = Literal["passed", "failed", "error", "timeout", "crashed"]
 
 
@@ -44,6 +46,8 @@ class Verdict(msgspec.Struct, frozen=True):
     version: str
     program_s: float = 0.0
     """How much of `duration_s` the processes ran with the submission in them, and those that it is compared with."""
+    language: str = ENGLISH
+    """In which the names and messages of the checks are."""
     schema: Literal[1] = 1
 
     @property

@@ -71,14 +71,14 @@ def _(text: str, /, **values: Any) -> str:
     """A message in the language that is spoken, with its values in place of `{names}`."""
     messages = _messages(_spoken)
     # The empty message is how a catalogue keeps its header.
-    return _filled(messages.gettext(text) if messages and text else text, values)
+    return filled(messages.gettext(text) if messages and text else text, values)
 
 
 def ngettext(one: str, many: str, n: int, /, **values: Any) -> str:
     """The message for a number of things, which is `{n}` in it."""
     messages = _messages(_spoken)
     said = messages.ngettext(one, many, n) if messages else one if n == 1 else many
-    return _filled(said, {"n": n, **values})
+    return filled(said, {"n": n, **values})
 
 
 def number(value: float, spec: str = "") -> str:
@@ -105,7 +105,8 @@ class _Filler(Formatter):
 _FILLER = _Filler()
 
 
-def _filled(text: str, values: Mapping[str, Any]) -> str:
+def filled(text: str, values: Mapping[str, Any]) -> str:
+    """A text with its values in place of `{names}`, numbers in the language's way."""
     if not values:
         return text
     return text.format_map(values) if _spoken == ENGLISH else _FILLER.vformat(text, (), values)

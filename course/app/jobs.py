@@ -62,7 +62,7 @@ def run_summary(result: RunResult, printed: bool, line: int | None = None) -> Co
     if status == "cancelled":
         return Content.assemble((_("■ Stopped"), "$text-warning"), f"{took}.")
     words = {"timeout": _("Ran out of time"), "crashed": _("Ended early"), "too_much_output": _("Too much output")}
-    why = str(result.message or "").removeprefix("Stopped: ")
+    why = str(result.message or "").removeprefix(_("Stopped: "))
     return Content.assemble((f"✗ {words.get(status, status)}", "$text-error"), f"{took}. ", why[:1].upper() + why[1:])
 
 

@@ -25,12 +25,13 @@ from grader.runner.descendants import descendants, end_others, kill, marked
 from grader.runner.protocol import Channel, News, Order, Ready, Unable, read_news
 from grader.runner.sandbox import IN_BUBBLEWRAP, KEPT_VARIABLES, NAMESPACES
 from grader.verdict import Gpu
+from lab.language import N_, _
 
 MARK = "PROFILE_FIRST_RUNNER"  # in the environment of everything that a warm process starts
 PACKAGES = Path(__file__).parents[2]
 GIVEN_VARIABLES = (*KEPT_VARIABLES, "PATH", "PYTHON", "LANG", "LC_", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 """What of the environment other people's code may come near: an instructor's has tokens in it."""
-NEEDS_NAMESPACES = (
+NEEDS_NAMESPACES = N_(
     "Other people's code can't be kept apart here: this user can't make namespaces, and bubblewrap isn't there to. "
     "Install bubblewrap, or see what 'profile-first doctor' says of user namespaces."
 )
@@ -92,11 +93,16 @@ class WarmProcess:
         give_up_s = monotonic() + START_LIMIT_S
         while self.ready_gpu is None:
             if any(stop.cancelled for stop in stops):
-                raise Cancelled("Cancelled before it started.")
+                raise Cancelled(_("Cancelled before it started."))
             watched = [self.channel.fileno(), *(stop.fileno() for stop in stops)]
-            arrived, _, _ = select.select(watched, [], [], max(0.0, give_up_s - monotonic()))
+            arrived, _write, _error = select.select(watched, [], [], max(0.0, give_up_s - monotonic()))
             if not arrived:
-                raise Lost(f"PyTorch did not start within {START_LIMIT_S:.0f} seconds. Is the machine very busy?")
+                raise Lost(
+                    _(
+                        "PyTorch did not start within {limit_s:.0f} seconds. Is the machine very busy?",
+                        limit_s=START_LIMIT_S,
+                    )
+                )
             if self.channel.fileno() in arrived:
                 self._hear_start()
         return self.ready_gpu
@@ -115,24 +121,26 @@ class WarmProcess:
         try:
             self.channel.send(order, files)
         except OSError:
-            raise Lost("The process that runs your code is gone.") from None
+            raise Lost(_("The process that runs your code is gone.")) from None
 
     def news(self) -> Iterator[News]:
         """What it has told since the last time; waits if that is nothing."""
         received = self.channel.receive()
         if received is None:
-            raise Lost(f"The process that runs your code ended unexpectedly.{self.last_words()}")
+            raise Lost(
+                _("The process that runs your code ended unexpectedly.{last_words}", last_words=self.last_words())
+            )
         for line in received[0]:
             try:
                 yield read_news(line)
             except msgspec.DecodeError:
-                raise Lost("The process that runs your code answered with something unreadable.") from None
+                raise Lost(_("The process that runs your code answered with something unreadable.")) from None
 
     def last_words(self) -> str:
         """The end of what the warm process wrote to its stderr."""
         self.errors.seek(0)
         lines = self.errors.read()[-4000:].decode(errors="replace").strip().splitlines()
-        return f" Its last words: {lines[-1]}" if lines else ""
+        return _(" Its last words: {lines}", lines=lines[-1]) if lines else ""
 
     def end(self) -> None:
         """Hang up, upon which it ends its run and then itself; kill it if it doesn't."""

@@ -57,7 +57,7 @@ def test_a_quiz_with_a_wrong_answer_is_taken_and_the_lesson_complete(kept: Progr
     kept.record(to_plain(verdict(*HALF_RIGHT, exercise=QUIZ)))
     reached = standing.standing(course, standing.done(kept))
     assert reached.complete
-    assert standing.in_words(reached) == "1 of 1 exercises passed, 1 of 1 quizzes taken (0 without a mistake)"
+    assert standing.in_words(reached) == "1 of 1 exercise passed, 1 of 1 quiz taken (0 without a mistake)"
 
 
 def test_an_exercise_that_isnt_passed_keeps_a_lesson_open(kept: Progress, course: Catalog) -> None:
@@ -144,7 +144,7 @@ def test_the_report_halfway_says_what_is_done_and_what_is_open(kept: Progress, c
     for said in (
         "1 of 1 prediction came true. Time spent: 25 minutes.",
         "- Wait.\n",
-        "2 of 10 points. 0 of 1 exercises passed, 1 check. Time spent: 25 minutes.",
+        "2 of 10 points. 0 of 1 exercise passed, 1 check. Time spent: 25 minutes.",
         "- Still to understand: clock stopped early.",
         "- Looked at the solution first: Time a step.",
         "- Still open: Time a step, Check yourself.",
@@ -240,7 +240,7 @@ async def test_the_map_has_bars_and_says_what_counts(size: tuple[int, int], make
         assert "━━━━━━━─   9/10 points" in row(app, "perf_counter")
         welcome = str(app.screen.query_one("#welcome").render())
         assert "9 of 10 points" in welcome
-        assert "1 of 1 exercises passed, 1 of 1 quizzes taken (0 without a mistake)." in welcome
+        assert "1 of 1 exercise passed, 1 of 1 quiz taken (0 without a mistake)." in welcome
 
 
 @pytest.mark.parametrize("size", [SMALL, WIDE])

@@ -242,7 +242,6 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
         busy = ""
         if run.streams and run.window_s:
             part = run.busy_s / run.window_s
-            trace = self._seen.kind == "trace"
             busy = (
                 _("GPU busy {busy:.0%} of ", busy=part) if trace else _("GPU busy {busy:.0%} of the run's ", busy=part)
             )

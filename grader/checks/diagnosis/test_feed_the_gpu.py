@@ -3,6 +3,7 @@
 import pytest
 
 from grader.api import Seen, mistake, named, workload
+from lab.language import _
 
 SPEEDUP = 2.0
 READ_WHOLLY = 0.9
@@ -22,8 +23,10 @@ def seen(submission, plain) -> Seen:
 
 @pytest.fixture(scope="module")
 def epochs(seen) -> dict:
-    assert seen.then["is_loader"], f"You returned {named(seen.value)}. Return a torch.utils.data.DataLoader."
-    assert seen.then["first"], "Your loader hands out no batch."
+    assert seen.then["is_loader"], _(
+        "You returned {value}. Return a torch.utils.data.DataLoader.", value=named(seen.value)
+    )
+    assert seen.then["first"], _("Your loader hands out no batch.")
     return seen.then
 
 
@@ -47,15 +50,17 @@ def check_same_batches(epochs: dict, plain: dict) -> None:
             assert got != wanted[: len(got)], mistake(
                 "last_batch_dropped", missing=len(wanted) - len(got), images=len(wanted)
             )
-        assert len(got) == len(wanted), f"{len(got)} images came in an epoch instead of {len(wanted)}."
+        assert len(got) == len(wanted), _(
+            "{count} images came in an epoch instead of {count2}.", count=len(got), count2=len(wanted)
+        )
         assert got == wanted or sorted(got) != sorted(wanted), mistake("batches_shuffled")
-        assert batches == expected, "Some batches hold other images than before. Hand out what the data set holds."
+        assert batches == expected, _("Some batches hold other images than before. Hand out what the data set holds.")
 
 
 @pytest.mark.points(1)
 def test_returns_a_loader(epochs):
     """A DataLoader is returned, and it hands out batches."""
-    assert epochs["second"], "Your loader hands out no batch in the second epoch."
+    assert epochs["second"], _("Your loader hands out no batch in the second epoch.")
 
 
 @pytest.mark.points(2)
@@ -70,9 +75,13 @@ def test_feeds_the_gpu_twice_as_fast(seen, epochs, plain):
     check_same_batches(epochs, plain)
     images = len(labels_of(plain["batches"]))
     read = sum(waited_s >= READ_WHOLLY * plain["read_s"] for waited_s in epochs["waited_s"])
-    assert read == images, (
-        f"{images - read} of {images} images came without the {plain['read_s'] * 1000:.0f} ms that it takes to read "
-        "one from the storage. Leave the storage as it is: read from it earlier, side by side, or only once."
+    assert read == images, _(
+        "{images} of {images2} images came without the {read_s:.0f} ms that it takes to read "
+        "one from the storage. Leave the storage as it is: read from it earlier, side by "
+        "side, or only once.",
+        images=images - read,
+        images2=images,
+        read_s=plain["read_s"] * 1000,
     )
     speedup = plain["epoch_s"] / max(epochs["epoch_s"], 1e-9)
     if speedup >= SPEEDUP:
@@ -85,8 +94,12 @@ def test_feeds_the_gpu_twice_as_fast(seen, epochs, plain):
     dies = own_data_set and workers > 0 and not loader.get("persistent_workers")
     assert not dies, mistake("cache_dies_with_the_workers", **values)
     assert workers > 1, mistake("one_reader", **values)
-    start_again = "" if loader.get("persistent_workers") else " And let them stay: persistent_workers=True."
-    assert speedup >= SPEEDUP, (
-        f"An epoch was {speedup:.1f} times as fast as before, with {workers} workers. It should be twice as fast. "
-        f"Reading is waiting here, so more workers than processors still help.{start_again}"
+    start_again = "" if loader.get("persistent_workers") else _(" And let them stay: persistent_workers=True.")
+    assert speedup >= SPEEDUP, _(
+        "An epoch was {speedup:.1f} times as fast as before, with {workers} workers. It "
+        "should be twice as fast. Reading is waiting here, so more workers than processors "
+        "still help.{start_again}",
+        speedup=speedup,
+        workers=workers,
+        start_again=start_again,
     )

@@ -3,6 +3,7 @@
 import pytest
 
 from grader.api import Seen, mistake, workload
+from lab.language import _
 
 ANSWERS = ("input", "compute")
 Expected = dict
@@ -31,9 +32,9 @@ def loops(submission) -> list[tuple[Expected, Seen]]:
 
 
 def check_ran(seen: Seen) -> None:
-    assert seen.value in ANSWERS, 'Return "input" or "compute".'
+    assert seen.value in ANSWERS, _('Return "input" or "compute".')
     ran = seen.events("workload", phase="step")
-    assert ran, "The loop never ran. Call train(), or go through train.batches() and train.step() yourself."
+    assert ran, _("The loop never ran. Call train(), or go through train.batches() and train.step() yourself.")
 
 
 def read_too_early(seen: Seen) -> bool:
@@ -47,14 +48,14 @@ def read_too_early(seen: Seen) -> bool:
 @pytest.mark.points(1)
 def test_answers_with_one_of_the_two_words(loops):
     """The answer is "input" or "compute", after the loop has run."""
-    for _, seen in loops:
+    for _needs, seen in loops:
         check_ran(seen)
 
 
 @pytest.mark.points(3)
 def test_names_the_bottleneck_of_each_loop(loops):
     """The bottleneck of each of three loops is named."""
-    for _, seen in loops:
+    for _needs, seen in loops:
         check_ran(seen)
     wrong = [(expected, seen) for expected, seen in loops if seen.value != expected["bottleneck"]]
     if not wrong:
@@ -62,9 +63,11 @@ def test_names_the_bottleneck_of_each_loop(loops):
     expected, seen = wrong[0]
     kind, values = expected["bottleneck"], {"answer": seen.value, "busy": expected["share_busy"]}
 
-    assert len(wrong) < len(loops), (
-        f'You give each loop the other word. One for which you say "{values["answer"]}" keeps the GPU busy '
-        f"{values['busy']:.0%} of the time: turn the answers around."
+    assert len(wrong) < len(loops), _(
+        'You give each loop the other word. One for which you say "{answer}" keeps the GPU '
+        "busy {busy:.0%} of the time: turn the answers around.",
+        answer=values["answer"],
+        busy=values["busy"],
     )
     profiled = bool(seen.events("profiler_start"))
     assert not (kind == "input" and profiled), mistake("gpu_time_counted_twice", **values)
@@ -76,6 +79,8 @@ def test_names_the_bottleneck_of_each_loop(loops):
     assert len(answers) > 1, mistake(
         "same_answer_for_every_loop", answer=seen.value, least=min(shares), most=max(shares)
     )
-    assert seen.value == kind, (
-        f'The GPU was busy {values["busy"]:.0%} of the time in a loop for which you say "{seen.value}".'
+    assert seen.value == kind, _(
+        'The GPU was busy {busy:.0%} of the time in a loop for which you say "{value}".',
+        busy=values["busy"],
+        value=seen.value,
     )

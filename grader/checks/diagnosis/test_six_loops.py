@@ -3,6 +3,7 @@
 import pytest
 
 from grader.api import Seen, mistake, named, workload
+from lab.language import _
 
 WORDS = ("input", "copies", "sync", "launch", "compute", "memory")
 # What people say of a loop that is limited by something else. The first that is found gets its explanation.
@@ -29,25 +30,26 @@ def loops(submission) -> list[tuple[dict, Seen]]:
 
 
 def check_ran(seen: Seen) -> None:
-    assert seen.value in WORDS, (
-        f"You returned {named(seen.value) if type(seen.value) is not str else repr(seen.value[:40])}. "
-        f"Return one of {', '.join(WORDS)}."
+    assert seen.value in WORDS, _(
+        "You returned {what}. Return one of {list}.",
+        what=named(seen.value) if type(seen.value) is not str else repr(seen.value[:40]),
+        list=", ".join(WORDS),
     )
     ran = seen.events("workload", phase="step")
-    assert ran, "The loop never ran. Call train(), or go through train.batches() and train.step() yourself."
+    assert ran, _("The loop never ran. Call train(), or go through train.batches() and train.step() yourself.")
 
 
 @pytest.mark.points(1)
 def test_answers_with_one_of_the_six_words(loops):
     """The answer is one of the six words, after the loop has run."""
-    for _, seen in loops:
+    for _needs, seen in loops:
         check_ran(seen)
 
 
 @pytest.mark.points(5)
 def test_names_what_limits_each_of_six_loops(loops, submission):
     """What limits it is named for each of six loops."""
-    for _, seen in loops:
+    for _needs, seen in loops:
         check_ran(seen)
     facts = {
         loop["kind"]: submission.expected(workload("six_loops", seed=loop["seed"], measure=True))
@@ -64,8 +66,15 @@ def test_names_what_limits_each_of_six_loops(loops, submission):
     for (kind, answer), known in CONFUSED.items():
         assert answers[kind] != answer, mistake(known, answer=answer, **facts.get(kind, {}))
     kind, shown = next(iter(facts.items()))
-    assert not facts, (
-        f'{len(facts)} of 6 loops got another word. In one for which you say "{answers[kind]}", kernels took '
-        f"{shown['busy']:.0%} of the time, copies to the GPU {shown['copying']:.0%}, the loader {shown['loading']:.0%};"
-        f" each step read {shown['reads']:.0f} values and launched {shown['kernels']:.0f} kernels."
+    assert not facts, _(
+        '{count} of 6 loops got another word. In one for which you say "{answers}", kernels '
+        "took {busy:.0%} of the time, copies to the GPU {copying:.0%}, the loader "
+        "{loading:.0%}; each step read {reads:.0f} values and launched {kernels:.0f} kernels.",
+        count=len(facts),
+        answers=answers[kind],
+        busy=shown["busy"],
+        copying=shown["copying"],
+        loading=shown["loading"],
+        reads=shown["reads"],
+        kernels=shown["kernels"],
     )

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from grader.api import Seen, mistake, named, workload
+from lab.language import _
 
 SPEEDUP = 1.5
 SCALED = 2.0  # times the loss; a scaler begins with 65536
@@ -40,11 +41,13 @@ def check_trains_on_every_batch(seen: Seen, plain: dict) -> None:
     assert steps >= batches, mistake("steps_skipped", steps=steps, batches=batches)
     assert rows >= plain["rows"] * batches, mistake("part_of_the_batch", rows=rows, expected=plain["rows"] * batches)
     away = [event for event in phases(seen, "forward") if event["device"] != "cuda"]
-    assert not away, "Your loop computes on the CPU. It has to train on the GPU: here its products are made faster."
+    assert not away, _("Your loop computes on the CPU. It has to train on the GPU: here its products are made faster.")
     losses = seen.then["losses"]
-    assert losses, f"You returned {named(seen.value)}. Return the list of losses, one for each batch."
-    assert len(losses) == batches, f"You returned {len(losses)} losses for {batches} batches."
-    assert None not in losses, "Return the losses as numbers, or as tensors with one value each."
+    assert losses, _("You returned {value}. Return the list of losses, one for each batch.", value=named(seen.value))
+    assert len(losses) == batches, _(
+        "You returned {count} losses for {batches} batches.", count=len(losses), batches=batches
+    )
+    assert None not in losses, _("Return the losses as numbers, or as tensors with one value each.")
 
 
 def check_same_losses(seen: Seen, plain: dict) -> None:
@@ -55,24 +58,31 @@ def check_same_losses(seen: Seen, plain: dict) -> None:
     fall = expected[0] - expected[-1]
     losses = seen.then["losses"]
     broken = next((step for step, loss in enumerate(losses, 1) if type(loss) is not float), None)
-    assert broken is None, f"The loss of step {broken} is {named(losses[broken - 1])}. Train as before."
+    assert broken is None, _(
+        "The loss of step {broken} is {losses}. Train as before.", broken=broken, losses=named(losses[broken - 1])
+    )
     off = max(abs(loss - wanted) / fall for loss, wanted in zip(losses, expected, strict=True))
     stuck = off > SAME and dtypes(seen) != {"float32"} and max(losses) - min(losses) < fall / 20
     assert not stuck, mistake("autocast_around_the_loop", steps=len(losses))
     times = losses[0] / expected[0] if losses else 1.0
-    assert times < SCALED, (
-        f"Your first loss is {times:.0f} times what it is in the plain loop. Return each loss as it was before it was "
-        "scaled up."
+    assert times < SCALED, _(
+        "Your first loss is {times:.0f} times what it is in the plain loop. Return each loss "
+        "as it was before it was scaled up.",
+        times=times,
     )
     assert off <= SAME or "float16" not in dtypes(seen), mistake("gradients_lost_in_float16", off=off)
-    assert off <= SAME, (
-        f"A loss differs by {off:.1%} of what the losses fall by ({fall:.2e}). Train as before: the same batches, the "
-        "same steps, and each loss as it was before its step."
+    assert off <= SAME, _(
+        "A loss differs by {off:.1%} of what the losses fall by ({fall:.2e}). Train as "
+        "before: the same batches, the same steps, and each loss as it was before its step.",
+        off=off,
+        fall=fall,
     )
     pairs = zip(seen.then["moved"], plain["moved"], strict=True)
     still = [type(moved) is not float or moved < MOVED * wanted for moved, wanted in pairs]
-    assert not any(still), (
-        f"{sum(still)} of the model's {len(still)} parameters move less than before. Train all of them in every step."
+    assert not any(still), _(
+        "{still} of the model's {count} parameters move less than before. Train all of them in every step.",
+        still=sum(still),
+        count=len(still),
     )
 
 
@@ -109,4 +119,6 @@ def test_is_faster(seen, plain):
     around_loss = single and any(event["autocast"] for event in phases(seen, "loss"))
     assert not around_loss, mistake("autocast_around_the_loss", speedup=speedup)
     assert not single, mistake("products_in_float32", speedup=speedup)
-    assert speedup >= SPEEDUP, f"Your loop is {speedup:.1f} times as fast as before. It should be 1.5 times as fast."
+    assert speedup >= SPEEDUP, _(
+        "Your loop is {speedup:.1f} times as fast as before. It should be 1.5 times as fast.", speedup=speedup
+    )

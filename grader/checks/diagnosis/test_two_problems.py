@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from grader.api import Seen, approx, mistake, named, workload
+from lab.language import _
 
 SPEEDUP = 1.5  # of the loop without both problems; about 10 on an idle machine, and which calls it makes is known
 KEYS = {"change", "before_s", "after_s"}
@@ -43,7 +44,7 @@ def seen(submission, plain) -> Seen:
 @pytest.fixture(scope="module")
 def runs(seen, plain) -> list[Run]:
     ends = seen.events("workload", phase="ran")
-    assert ends, "No loop was run to its end. Call job.run(loop) for each loop that you measure."
+    assert ends, _("No loop was run to its end. Call job.run(loop) for each loop that you measure.")
     begun = seen.events("workload", phase="run")
     begins = [[event for event in begun if event["n"] < end["n"]][-1] for end in ends]  # a loop may have failed
     steps = len(plain["losses"])
@@ -77,13 +78,17 @@ def runs(seen, plain) -> list[Run]:
 
 def entries(seen: Seen) -> list[dict]:
     told = seen.value
-    assert type(told) is list, f"You returned {named(told)}. Return a list of two dictionaries."
-    assert len(told) == 2, f"You returned a list of {len(told)}. Return two dictionaries, one for each change."
+    assert type(told) is list, _("You returned {told}. Return a list of two dictionaries.", told=named(told))
+    assert len(told) == 2, _(
+        "You returned a list of {count}. Return two dictionaries, one for each change.", count=len(told)
+    )
     for entry in told:
-        assert type(entry) is dict and set(entry) >= KEYS, 'Each needs "change", "before_s" and "after_s".'  # noqa: PT018
-        assert type(entry["change"]) is str, 'Say in "change" what you did, as text.'
+        assert type(entry) is dict and set(entry) >= KEYS, _('Each needs "change", "before_s" and "after_s".')  # noqa: PT018
+        assert type(entry["change"]) is str, _('Say in "change" what you did, as text.')
         for key in ("before_s", "after_s"):
-            assert type(entry[key]) in (int, float), f'"{key}" is {named(entry[key])}. It should be seconds.'
+            assert type(entry[key]) in (int, float), _(
+                '"{key}" is {entry}. It should be seconds.', key=key, entry=named(entry[key])
+            )
     return told
 
 
@@ -93,21 +98,25 @@ def check_fixed(runs: list[Run], plain: dict) -> None:
     for run in runs:
         assert run.logged >= len(expected), mistake("values_not_logged", logged=run.logged, steps=len(expected))
         right = [loss == approx(wanted, rel=1e-3) for loss, wanted in zip(run.losses, expected, strict=False)]
-        assert len(run.losses) == len(expected), (
-            f"A loop returned {len(run.losses)} losses for {len(expected)} steps. Return one for each step."
+        assert len(run.losses) == len(expected), _(
+            "A loop returned {count} losses for {count2} steps. Return one for each step.",
+            count=len(run.losses),
+            count2=len(expected),
         )
         at = right.index(False) if False in right else 0
         reported = run.losses[at] if type(run.losses[at]) is float else float("nan")
         assert all(right), mistake("results_not_the_same", step=at + 1, reported=reported, expected=expected[at])
-        assert run.calls >= 1, f"A loop called the model {run.calls:.1f} times per step. Train on every batch."
-        assert run.change == approx(plain["change"], rel=0.01), (
+        assert run.calls >= 1, _(
+            "A loop called the model {calls:.1f} times per step. Train on every batch.", calls=run.calls
+        )
+        assert run.change == approx(plain["change"], rel=0.01), _(
             "In one of your runs the weights don't change as in the loop as it is. Train in each of them."
         )
     last = runs[-1]
     assert last.problems == (False, False), mistake("problem_left", calls=last.calls, reads=last.reads)
     speedup = plain["run_s"] / last.run_s
-    assert speedup >= SPEEDUP, (
-        f"Your last loop is {speedup:.1f} times as fast. Without both problems it is much faster."
+    assert speedup >= SPEEDUP, _(
+        "Your last loop is {speedup:.1f} times as fast. Without both problems it is much faster.", speedup=speedup
     )
 
 
@@ -116,9 +125,9 @@ def kinds(runs: list[Run], plain: dict) -> list[list[Run]]:
     check_fixed(runs, plain)
     both, none = [[run for run in runs if run.problems == (left, left)] for left in (True, False)]
     one = [run for run in runs if sum(run.problems) == 1]
-    assert both, "The loop as it is was never run. Measure it first."
+    assert both, _("The loop as it is was never run. Measure it first.")
     assert one, mistake("two_changes_at_once")
-    assert len({run.problems for run in one}) == 1, "You measured each change alone, but not one after the other."
+    assert len({run.problems for run in one}) == 1, _("You measured each change alone, but not one after the other.")
     return [both, one, none]
 
 
@@ -162,9 +171,12 @@ def test_hands_in_what_was_measured(seen, runs, plain):
     assert not original, mistake(
         "compared_with_the_original", before_ms=told[1]["before_s"] * 1000, right_ms=one[0].run_s * 1000
     )
-    names = ("The first before_s", "The first after_s", "The second before_s", "The second after_s")
+    names = (_("The first before_s"), _("The first after_s"), _("The second before_s"), _("The second after_s"))
     for (reported, group), name in zip(numbers, names, strict=True):
-        assert fits(reported, group), (
-            f"{name} is {reported * 1000:.1f} ms; the lab measured {group[0].run_s * 1000:.1f} ms for that loop. Read "
-            "the clock right before and after job.run(loop), and wait for the GPU."
+        assert fits(reported, group), _(
+            "{name} is {reported:.1f} ms; the lab measured {run_s:.1f} ms for that loop. Read "
+            "the clock right before and after job.run(loop), and wait for the GPU.",
+            name=name,
+            reported=reported * 1000,
+            run_s=group[0].run_s * 1000,
         )

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grader.api import Seen, mistake, named, workload
+from lab.language import _
 
 UNKNOWN = "unknown"  # the answer of the starter's layer_of for a row without shapes
 Layers = list[dict[str, Any]]
@@ -45,7 +46,7 @@ def ways_to_guess(layers: Layers) -> tuple[str, int, int]:
 
 def check_is_a_layer(layers: Layers, seen: Seen) -> None:
     answer = seen.value
-    assert type(answer) is str, f"You returned {named(answer)}. Return the name of a layer."
+    assert type(answer) is str, _("You returned {answer}. Return the name of a layer.", answer=named(answer))
     names = [layer["name"] for layer in layers]
     if answer in names:
         return
@@ -53,14 +54,14 @@ def check_is_a_layer(layers: Layers, seen: Seen) -> None:
     if starts:
         assert starts[-1]["record_shapes"], mistake("shapes_not_recorded", answer=answer)
         assert answer != UNKNOWN, mistake("not_grouped_by_shape", answer=answer)
-    assert answer in names, f"{answer} isn't one of the layers {', '.join(names)}."
+    assert answer in names, _("{answer} isn't one of the layers {list}.", answer=answer, list=", ".join(names))
 
 
 def check_is_the_costliest(layers: Layers, seen: Seen) -> None:
     check_is_a_layer(layers, seen)
     expected = costliest(layers)
     if seen.value == expected["name"]:
-        assert seen.events("workload", phase="forward"), "The network never ran. Profile network(network.batch)."
+        assert seen.events("workload", phase="forward"), _("The network never ran. Profile network(network.batch).")
         return
     layer = next(layer for layer in layers if layer["name"] == seen.value)
     values = {
@@ -70,7 +71,7 @@ def check_is_the_costliest(layers: Layers, seen: Seen) -> None:
         "expected_ms": expected["gpu_ms"],
     }
     starts = seen.events("profiler_start")
-    assert not starts or "CUDA" in starts[-1]["activities"], mistake("gpu_not_recorded", recorded="the CPU")
+    assert not starts or "CUDA" in starts[-1]["activities"], mistake("gpu_not_recorded", recorded=_("the CPU"))
     assert layer is not max(layers, key=lambda other: other["gpu_ms"] / other["calls"]), mistake(
         "average_for_sum", **values
     )
@@ -80,9 +81,12 @@ def check_is_the_costliest(layers: Layers, seen: Seen) -> None:
     assert layer is not max(layers, key=lambda other: other["weights"]), mistake(
         "weights_for_cost", weights=layer["weights"], **values
     )
-    assert layer is expected, (
-        f"The calls of {layer['name']} took {layer['gpu_ms']:.0f} ms on the GPU; those of {expected['name']} took "
-        f"{expected['gpu_ms']:.0f} ms."
+    assert layer is expected, _(
+        "The calls of {name} took {gpu_ms:.0f} ms on the GPU; those of {name2} took {gpu_ms2:.0f} ms.",
+        name=layer["name"],
+        gpu_ms=layer["gpu_ms"],
+        name2=expected["name"],
+        gpu_ms2=expected["gpu_ms"],
     )
 
 

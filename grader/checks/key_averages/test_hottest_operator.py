@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.api import Seen, mistake, named, workload
+from lab.language import _
 
 # Measures that put another operator on top than its own GPU time does, and the mistake that each one is.
 OTHER_MEASURES = {
@@ -49,7 +50,9 @@ def hottest(rows: Rows) -> dict:
 
 
 def name_of(seen: Seen) -> str:
-    assert type(seen.value) is str, f'You returned {named(seen.value)}. Return the operator\'s name, as in "aten::add".'
+    assert type(seen.value) is str, _(
+        'You returned {value}. Return the operator\'s name, as in "aten::add".', value=named(seen.value)
+    )
     return seen.value
 
 
@@ -60,7 +63,7 @@ def check_is_the_hottest(rows: Rows, seen: Seen) -> None:
     kernels = [row["key"] for row in rows if row["is_kernel"]]
     assert answer not in kernels, mistake("kernel_for_operator", answer=answer)
     row = next((row for row in rows if row["key"] == answer), None)
-    assert row is not None, f"No row of the profile is called {answer}."
+    assert row is not None, _("No row of the profile is called {answer}.", answer=answer)
     values = {
         "answer": answer,
         "expected": expected["key"],
@@ -73,9 +76,12 @@ def check_is_the_hottest(rows: Rows, seen: Seen) -> None:
             assert measure(row) < NEARLY * max(map(measure, operators(rows))), mistake(name, **values)
     most_cpu_us = max(row["self_cpu_us"] for row in operators(rows))
     assert row["self_cpu_us"] < NEARLY * most_cpu_us, mistake("cpu_time_for_gpu_time", **values)
-    assert answer == expected["key"], (
-        f"{answer} spent {values['self_ms']:.1f} ms itself on the GPU; {expected['key']} spent "
-        f"{values['expected_ms']:.1f} ms."
+    assert answer == expected["key"], _(
+        "{answer} spent {self_ms:.1f} ms itself on the GPU; {key} spent {expected_ms:.1f} ms.",
+        answer=answer,
+        self_ms=values["self_ms"],
+        key=expected["key"],
+        expected_ms=values["expected_ms"],
     )
 
 
@@ -86,8 +92,8 @@ def test_names_an_operator(profiles):
         answer = name_of(seen)
         kernels = [row["key"] for row in rows if row["is_kernel"]]
         assert answer not in kernels, mistake("kernel_for_operator", answer=answer)
-        assert answer in [row["key"] for row in operators(rows)], (
-            f"{answer} isn't an operator (aten::...) of the profile."
+        assert answer in [row["key"] for row in operators(rows)], _(
+            "{answer} isn't an operator (aten::...) of the profile.", answer=answer
         )
 
 

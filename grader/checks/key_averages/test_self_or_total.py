@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grader.api import Seen, approx, mistake, named, workload
+from lab.language import _
 
 PROFILE = workload("regions_profile")
 REGIONS = ("encoder", "decoder", "head")
@@ -30,16 +31,20 @@ def rows(seen, submission) -> Rows:
     rows, others = seen.then, submission.expected(PROFILE)
     left_alone = type(rows) is list and {row["key"] for row in rows} == {row["key"] for row in others}
     left_alone = left_alone and gpu_ms(rows) == approx(gpu_ms(others), rel=ALIKE)
-    assert left_alone, "The profile isn't the one that was given. Leave it, and the lab, as they are."
+    assert left_alone, _("The profile isn't the one that was given. Leave it, and the lab, as they are.")
     return rows
 
 
 @pytest.fixture(scope="module")
 def answers(seen) -> dict[str, Any]:
     value = seen.value
-    assert type(value) is dict, f"You returned {named(value)}. Return a dictionary with the keys {', '.join(KEYS)}."
+    assert type(value) is dict, _(
+        "You returned {value}. Return a dictionary with the keys {list}.", value=named(value), list=", ".join(KEYS)
+    )
     missing = [key for key in KEYS if key not in value]
-    assert not missing, f"Your dictionary has no {missing[0]!r}. Its keys are {', '.join(KEYS)}."
+    assert not missing, _(
+        "Your dictionary has no {missing!r}. Its keys are {list}.", missing=missing[0], list=", ".join(KEYS)
+    )
     return value
 
 
@@ -74,13 +79,15 @@ def region(rows: Rows, name: str) -> dict[str, Any]:
 
 def number(answers: dict[str, Any], key: str) -> float:
     value = answers[key]
-    assert type(value) in (int, float), f"Your {key} is {named(value)}. Give milliseconds, as a number."
+    assert type(value) in (int, float), _(
+        "Your {key} is {value}. Give milliseconds, as a number.", key=key, value=named(value)
+    )
     return value
 
 
 def text(answers: dict[str, Any], key: str) -> str:
     value = answers[key]
-    assert type(value) is str, f"Your {key} is {named(value)}. Give the name in the row's key."
+    assert type(value) is str, _("Your {key} is {value}. Give the name in the row's key.", key=key, value=named(value))
     return value
 
 
@@ -108,9 +115,11 @@ def test_gpu_time(answers, rows):
     assert not any(reported == approx(ms, rel=SAME) for ms in nested), mistake(
         "totals_added_up", reported_ms=reported, gpu_ms=expected_ms
     )
-    assert reported == approx(expected_ms, rel=0.02), (
-        f"You report {reported:.1f} ms; the kernels and copies took {expected_ms:.1f} ms in all. Add up the self time "
-        "on the device, of the operators or of the kernels."
+    assert reported == approx(expected_ms, rel=0.02), _(
+        "You report {reported:.1f} ms; the kernels and copies took {expected_ms:.1f} ms in "
+        "all. Add up the self time on the device, of the operators or of the kernels.",
+        reported=reported,
+        expected_ms=expected_ms,
     )
 
 
@@ -126,9 +135,11 @@ def test_waiting_time(answers, rows):
     assert not any(reported == approx(total_ms(some, "self_cpu_us"), rel=SAME) for some in reads), mistake(
         "wait_looked_for_in_item", reported_ms=reported, waiting_ms=waiting_ms
     )
-    assert reported == approx(waiting_ms, rel=0.02, abs=NEARLY_MS), (
-        f"You report {reported:.1f} ms; the CPU waited for {waiting_ms:.1f} ms. Which calls into CUDA do nothing but "
-        "wait? Add up their self CPU time."
+    assert reported == approx(waiting_ms, rel=0.02, abs=NEARLY_MS), _(
+        "You report {reported:.1f} ms; the CPU waited for {waiting_ms:.1f} ms. Which calls "
+        "into CUDA do nothing but wait? Add up their self CPU time.",
+        reported=reported,
+        waiting_ms=waiting_ms,
     )
 
 
@@ -140,7 +151,7 @@ def test_busiest_operator_of_the_cpu(answers, rows):
     if answer == expected["key"]:
         return
     row = next((row for row in on_host(rows) if row["key"] == answer), None)
-    assert row is not None, f"{answer} isn't an operator (aten::...) of the profile."
+    assert row is not None, _("{answer} isn't an operator (aten::...) of the profile.", answer=answer)
     self_ms, total = row["self_cpu_us"] / 1000, row["cpu_us"] / 1000
     assert answer not in (*WAITS, *READS), mistake(
         "wait_taken_for_work",
@@ -149,9 +160,13 @@ def test_busiest_operator_of_the_cpu(answers, rows):
         expected=expected["key"],
         expected_ms=expected["self_cpu_us"] / 1000,
     )
-    assert answer == expected["key"], (
-        f"{answer} spent {self_ms:.2f} ms of CPU time itself; among the operators (aten::...), {expected['key']} spent "
-        f"{expected['self_cpu_us'] / 1000:.2f} ms."
+    assert answer == expected["key"], _(
+        "{answer} spent {self_ms:.2f} ms of CPU time itself; among the operators "
+        "(aten::...), {key} spent {self_cpu_us:.2f} ms.",
+        answer=answer,
+        self_ms=self_ms,
+        key=expected["key"],
+        self_cpu_us=expected["self_cpu_us"] / 1000,
     )
 
 
@@ -159,7 +174,7 @@ def test_busiest_operator_of_the_cpu(answers, rows):
 def test_costliest_region_of_the_gpu(answers, rows):
     """gpu_region: the label whose kernels took longest, all operators inside it included."""
     answer = text(answers, "gpu_region")
-    assert answer in REGIONS, f"{answer} isn't one of the labels {', '.join(REGIONS)}."
+    assert answer in REGIONS, _("{answer} isn't one of the labels {list}.", answer=answer, list=", ".join(REGIONS))
     on_top = {
         column: max((region(rows, name) for name in REGIONS), key=lambda row: row[column])["key"]
         for column in ("device_us", "cpu_us")

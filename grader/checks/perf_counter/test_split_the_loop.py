@@ -3,6 +3,7 @@
 import pytest
 
 from grader.api import Seen, approx, mistake, named, other_unit, workload
+from lab.language import _
 
 LOOP = workload("parts_of_a_loop")
 KEYS = ["computing_s", "loading_s", "total_s"]
@@ -33,8 +34,10 @@ def took(seen, expected) -> dict[str, float]:
     """What the parts took when the submission ran, for one pass through the batches."""
     count = expected["batches"]
     loads_s, trains_s = durations_s(seen, "load"), durations_s(seen, "train")
-    assert len(trains_s) >= count, f"{len(trains_s)} of {count} batches were trained on. Train on all of them."
-    assert loads_s, "No batch of the loop's was loaded. Go through loop.batches and train on each."
+    assert len(trains_s) >= count, _(
+        "{count} of {count2} batches were trained on. Train on all of them.", count=len(trains_s), count2=count
+    )
+    assert loads_s, _("No batch of the loop's was loaded. Go through loop.batches and train on each.")
     passes = len(loads_s) / count
     return {
         "loading_s": sum(loads_s) / passes,
@@ -49,10 +52,12 @@ def took(seen, expected) -> dict[str, float]:
 def parts(seen, took) -> dict[str, float]:
     """The three numbers that came back."""
     assert seen.clocks() != {"time.process_time"}, mistake("clock_that_stops_while_waiting")
-    assert type(seen.value) is dict, f"You returned {named(seen.value)}. Return a dictionary of seconds."
-    assert sorted(seen.value) == KEYS, 'The keys should be "loading_s", "computing_s" and "total_s", nothing else.'
+    assert type(seen.value) is dict, _("You returned {value}. Return a dictionary of seconds.", value=named(seen.value))
+    assert sorted(seen.value) == KEYS, _('The keys should be "loading_s", "computing_s" and "total_s", nothing else.')
     for key, value in seen.value.items():
-        assert type(value) in (int, float), f'Under "{key}" is {named(value)}, not a number of seconds.'
+        assert type(value) in (int, float), _(
+            'Under "{key}" is {value}, not a number of seconds.', key=key, value=named(value)
+        )
     loading, expected_s = seen.value["loading_s"], took["loading_s"]
     unit = other_unit(loading, expected_s)
     assert unit is None, mistake("other_unit_than_seconds", reported=float(loading), unit=unit, expected=expected_s)
@@ -85,8 +90,10 @@ def check_loading(parts: dict[str, float], took: dict[str, float]) -> None:
     check_parts_are_of_all_batches(parts, took)
     check_nothing_is_timed_twice(parts)
     check_adds_up(parts)
-    assert parts["loading_s"] == approx(took["loading_s"], rel=NEAR), (
-        f"You report {values['reported_ms']:.0f} ms for loading; all batches took {values['loading_ms']:.0f} ms."
+    assert parts["loading_s"] == approx(took["loading_s"], rel=NEAR), _(
+        "You report {reported_ms:.0f} ms for loading; all batches took {loading_ms:.0f} ms.",
+        reported_ms=values["reported_ms"],
+        loading_ms=values["loading_ms"],
     )
 
 
@@ -101,9 +108,10 @@ def check_adds_up(parts: dict[str, float]) -> None:
 def test_loading_is_what_the_loop_waits_for_batches(parts, took, expected):
     """Loading is all the time in which the loop waits for batches."""
     check_loading(parts, took)
-    assert parts["loading_s"] >= 0.7 * expected["epoch_loads_s"], (
-        f"You report {parts['loading_s'] * 1000:.0f} ms for loading. Measured apart from your code, it takes "
-        f"{expected['epoch_loads_s'] * 1000:.0f} ms."
+    assert parts["loading_s"] >= 0.7 * expected["epoch_loads_s"], _(
+        "You report {loading_s:.0f} ms for loading. Measured apart from your code, it takes {epoch_loads_s:.0f} ms.",
+        loading_s=parts["loading_s"] * 1000,
+        epoch_loads_s=expected["epoch_loads_s"] * 1000,
     )
 
 
@@ -112,13 +120,15 @@ def test_computing_is_what_training_takes(parts, took, expected):
     """Computing is the training on all batches."""
     check_loading(parts, took)
     computing_s = expected["train_s"] * expected["batches"]
-    assert parts["computing_s"] == approx(took["computing_s"], rel=NEAR), (
-        f"You report {parts['computing_s'] * 1000:.0f} ms for computing; training took "
-        f"{took['computing_s'] * 1000:.0f} ms."
+    assert parts["computing_s"] == approx(took["computing_s"], rel=NEAR), _(
+        "You report {computing_s:.0f} ms for computing; training took {computing_s2:.0f} ms.",
+        computing_s=parts["computing_s"] * 1000,
+        computing_s2=took["computing_s"] * 1000,
     )
-    assert parts["computing_s"] >= 0.7 * computing_s, (
-        f"You report {parts['computing_s'] * 1000:.0f} ms for computing. Measured apart from your code, it takes "
-        f"{computing_s * 1000:.0f} ms."
+    assert parts["computing_s"] >= 0.7 * computing_s, _(
+        "You report {computing_s:.0f} ms for computing. Measured apart from your code, it takes {computing_s2:.0f} ms.",
+        computing_s=parts["computing_s"] * 1000,
+        computing_s2=computing_s * 1000,
     )
 
 
@@ -129,7 +139,8 @@ def test_parts_add_up_to_the_whole_loop(parts, took):
     check_nothing_is_timed_twice(parts)
     check_adds_up(parts)
     whole_s = took["loading_s"] + took["computing_s"]
-    assert parts["total_s"] >= (1 - ADD_UP) * whole_s, (
-        f"You report {parts['total_s'] * 1000:.0f} ms for the whole loop; loading and training took "
-        f"{whole_s * 1000:.0f} ms."
+    assert parts["total_s"] >= (1 - ADD_UP) * whole_s, _(
+        "You report {total_s:.0f} ms for the whole loop; loading and training took {whole_s:.0f} ms.",
+        total_s=parts["total_s"] * 1000,
+        whole_s=whole_s * 1000,
     )

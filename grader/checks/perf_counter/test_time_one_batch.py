@@ -5,6 +5,7 @@ from math import log
 import pytest
 
 from grader.api import Seen, approx, mistake, named, other_unit, workload
+from lab.language import _
 
 # For the mean of several calls: the other parts take at least 1.3 times as long as training.
 LEAST, MOST = 0.7, 1.6
@@ -40,14 +41,16 @@ def read_around_training_s(seen: Seen) -> float:
 
 def check_goes_through_all_parts(seen: Seen) -> None:
     for part in PARTS:
-        assert seen.events("workload", part=part, phase="end"), f"loop.{part}() was never called to its end."
+        assert seen.events("workload", part=part, phase="end"), _(
+            "loop.{part}() was never called to its end.", part=part
+        )
 
 
 def number(train_s: float, seen: Seen) -> float:
     """The number that came back, if it can be one of seconds."""
     check_goes_through_all_parts(seen)
     value = seen.value
-    assert type(value) in (int, float), f"You returned {named(value)}. Return one number of seconds."
+    assert type(value) in (int, float), _("You returned {value}. Return one number of seconds.", value=named(value))
     assert seen.clocks() != {"time.process_time"}, mistake("clock_that_stops_while_waiting")
     readings_s = [event["value_s"] for event in seen.events("clock_read")]
     assert not any(value == approx(reading_s, rel=1e-9) for reading_s in readings_s), mistake(
@@ -82,15 +85,17 @@ def check_is_training_alone(train_s: float, seen: Seen) -> None:
         assert "train" in parts, mistake("another_part_timed", part=parts[0], **values)
         assert "load" not in parts, mistake("loading_timed_too", load_ms=took["load"] * 1000, **values)
         assert "log" not in parts, mistake("logging_timed_too", log_ms=took["log"] * 1000, **values)
-    assert value == approx(train_s), (
-        f"You report {value * 1000:.2f} ms. Measured apart from your code, training takes {train_s * 1000:.0f} ms."
+    assert value == approx(train_s), _(
+        "You report {value:.2f} ms. Measured apart from your code, training takes {train_s:.0f} ms.",
+        value=value * 1000,
+        train_s=train_s * 1000,
     )
 
 
 @pytest.mark.points(1)
 def test_goes_through_the_loop_once(loops):
     """A batch is loaded, trained on, and its loss is logged."""
-    for _, seen in loops:
+    for _needs, seen in loops:
         check_goes_through_all_parts(seen)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from grader.api import Seen, approx, mistake, named, other_unit, workload
+from lab.language import _
 
 FEWEST = 5
 KEYS = ["first_s", "median_s", "spread_s"]
@@ -112,8 +113,11 @@ def check_times_each_call(values: dict, read_s: list[float | None], runs: list[l
 def check_is_measured(seen: Seen, key: str, value: float, expected_s: float) -> None:
     """Not just what this process says of itself, but near what was measured apart from it."""
     most = MOST if seen.gpu.kind == "simulated" else MOST_ON_A_REAL_GPU
-    assert LEAST * expected_s <= value <= most * expected_s, (
-        f"Your {key} is {value * 1000:.1f} ms. Measured apart from your code, it is about {expected_s * 1000:.0f} ms."
+    assert LEAST * expected_s <= value <= most * expected_s, _(
+        "Your {key} is {value:.1f} ms. Measured apart from your code, it is about {expected_s:.0f} ms.",
+        key=key,
+        value=value * 1000,
+        expected_s=expected_s * 1000,
     )
 
 
@@ -121,9 +125,11 @@ def number(seen: Seen, key: str, calls_s: list[float]) -> float:
     """The number of seconds under this key."""
     assert seen.clocks() != {"time.process_time"}, mistake("clock_that_stops_while_waiting")
     value: Any = seen.value.get(key) if type(seen.value) is dict else None
-    assert type(seen.value) is dict, f"You returned {named(seen.value)}. Return a dictionary of seconds."
-    assert key in seen.value, f'Your dictionary has no "{key}".'
-    assert type(value) in (int, float), f'Under "{key}" is {named(value)}, not a number of seconds.'
+    assert type(seen.value) is dict, _("You returned {value}. Return a dictionary of seconds.", value=named(seen.value))
+    assert key in seen.value, _('Your dictionary has no "{key}".', key=key)
+    assert type(value) in (int, float), _(
+        'Under "{key}" is {value}, not a number of seconds.', key=key, value=named(value)
+    )
     first = seen.value.get("first_s")
     if calls_s and isinstance(first, int | float):
         unit = other_unit(first, calls_s[0])
@@ -135,8 +141,8 @@ def number(seen: Seen, key: str, calls_s: list[float]) -> float:
 def test_reports_the_first_call_apart(seen, expected, calls_s, series):
     """The first call is reported apart."""
     reported_s = number(seen, "first_s", calls_s)
-    assert sorted(seen.value) == KEYS, 'The keys should be "first_s", "median_s" and "spread_s", nothing else.'
-    assert calls_s, "step() was never called to its end."
+    assert sorted(seen.value) == KEYS, _('The keys should be "first_s", "median_s" and "spread_s", nothing else.')
+    assert calls_s, _("step() was never called to its end.")
     assert any(is_about(reported_s, durations[0]) for durations in series), mistake(
         "first_call_not_reported", first_ms=calls_s[0] * 1000, reported_ms=reported_s * 1000
     )
@@ -166,8 +172,10 @@ def test_median_is_of_the_later_calls(seen, expected, calls_s, read_s, series, r
     assert not with_cold, mistake(
         "cold_call_among_the_later_ones", key="median_s", first_ms=calls_s[0] * 1000, later_ms=later_s * 1000
     )
-    assert reported_s == approx(later_s), (
-        f"You report {reported_s * 1000:.1f} ms; the median of the later calls is {later_s * 1000:.1f} ms."
+    assert reported_s == approx(later_s), _(
+        "You report {reported_s:.1f} ms; the median of the later calls is {later_s:.1f} ms.",
+        reported_s=reported_s * 1000,
+        later_s=later_s * 1000,
     )
 
 
@@ -185,9 +193,11 @@ def test_spread_is_of_the_later_calls(seen, expected, calls_s, read_s, series, r
     assert not any(is_spread(reported_s, durations) for durations in series), mistake(
         "cold_call_among_the_later_ones", key="spread_s", first_ms=calls_s[0] * 1000, later_ms=median(later) * 1000
     )
-    assert reported_s == approx(max(later) - min(later)), (
-        f"You report a spread of {reported_s * 1000:.1f} ms; from the fastest to the slowest of the later calls "
-        f"it is {(max(later) - min(later)) * 1000:.1f} ms."
+    assert reported_s == approx(max(later) - min(later)), _(
+        "You report a spread of {reported_s:.1f} ms; from the fastest to the slowest of the "
+        "later calls it is {later:.1f} ms.",
+        reported_s=reported_s * 1000,
+        later=(max(later) - min(later)) * 1000,
     )
 
 

@@ -5,6 +5,7 @@ from math import isfinite
 import pytest
 
 from grader.api import Seen, approx, mistake, named, workload
+from lab.language import _
 
 MIB = 2**20
 ALL_AT_ONCE = 0.9  # of the plain step's peak
@@ -60,9 +61,9 @@ def check_trains_on_the_whole_batch(seen: Seen, plain: dict) -> None:
     assert any(moved), mistake("weights_not_trained", steps=steps)
     assert sum(rows) >= plain["rows"], mistake("part_of_the_batch", rows=sum(rows), expected=plain["rows"])
     assert steps <= 1, mistake("optimizer_step_per_part", steps=steps)
-    assert steps, "optimizer.step() was never called. Let it change the weights, once."
+    assert steps, _("optimizer.step() was never called. Let it change the weights, once.")
     away = [event for event in phases(seen, "forward") if event["device"] != "cuda"]
-    assert not away, (
+    assert not away, _(
         "Your step computes on the CPU. It has to train on the GPU: what backward needs may wait elsewhere."
     )
 
@@ -83,18 +84,19 @@ def check_same_result(seen: Seen, plain: dict) -> None:
         assert len(set(rows)) == 1 or times < 0.5, mistake(
             "parts_weighted_alike", rows=max(rows), fewer=min(rows), error=error
         )
-    assert error <= SAME, (
-        f"Your step changes a weight by {error:.1%} less, more or otherwise than the plain step. It should be the same."
+    assert error <= SAME, _(
+        "Your step changes a weight by {error:.1%} less, more or otherwise than the plain step. It should be the same.",
+        error=error,
     )
     loss = seen.then["loss"]
-    assert type(loss) is float, (
-        f"You returned {named(seen.value if loss is None else loss)}. Return the loss of the batch."
+    assert type(loss) is float, _(
+        "You returned {what}. Return the loss of the batch.", what=named(seen.value if loss is None else loss)
     )
     assert loss == approx(plain["loss"], rel=1e-3) or len(set(rows)) == 1, mistake(
         "loss_of_one_part", reported=loss, expected=plain["loss"]
     )
-    assert loss == approx(plain["loss"], rel=1e-3), (
-        f"You return {loss:.4f}; the loss of the whole batch is {plain['loss']:.4f}."
+    assert loss == approx(plain["loss"], rel=1e-3), _(
+        "You return {loss:.4f}; the loss of the whole batch is {loss2:.4f}.", loss=loss, loss2=plain["loss"]
     )
 
 
@@ -112,7 +114,7 @@ def test_has_the_same_result(seen, plain):
 
 @pytest.mark.points(3)
 def test_fits_the_budget(seen, plain):
-    """The peak of the step is at most 60 % of what it was."""
+    """The peak of the step falls to 60 % at most."""
     check_same_result(seen, plain)
     peaks = [seen.then["peak_bytes"], *(event["peak_bytes"] for event in seen.events("peak_reset"))]
     peak, budget, rows = max(peaks), plain["budget_bytes"], rows_of(seen)
@@ -126,7 +128,9 @@ def test_fits_the_budget(seen, plain):
     one_backward = len(set(rows)) > 1 and len(phases(seen, "gradient")) == 1
     assert not one_backward, mistake("one_backward_for_all_parts", parts=len(rows), **values)
     assert not all_at_once, mistake("all_activations_at_once", **values)
-    assert peak <= budget, (
-        f"The peak of your step is {values['peak_mib']:.1f} MiB; the budget is {values['budget_mib']:.1f} MiB. "
-        "The way is right: go further, with smaller parts."
+    assert peak <= budget, _(
+        "The peak of your step is {peak_mib:.1f} MiB; the budget is {budget_mib:.1f} MiB. "
+        "The way is right: go further, with smaller parts.",
+        peak_mib=values["peak_mib"],
+        budget_mib=values["budget_mib"],
     )

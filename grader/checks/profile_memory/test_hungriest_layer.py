@@ -3,6 +3,7 @@
 import pytest
 
 from grader.api import Seen, mistake, named, workload
+from lab.language import _
 
 MIB = 2**20
 
@@ -23,11 +24,12 @@ def largest(size_bytes: dict[str, int]) -> str:
 
 
 def check_is_a_layer(expected: dict, seen: Seen) -> None:
-    assert type(seen.value) is str, f"You returned {named(seen.value)}. Return the name of a layer."
+    assert type(seen.value) is str, _("You returned {value}. Return the name of a layer.", value=named(seen.value))
     of_a_table = seen.value.startswith(("aten::", "cuda", "[memory]"))
     assert not of_a_table, mistake("operator_for_layer", answer=seen.value)
-    assert seen.value in expected["kept"], (
-        f'No layer has the name "{seen.value[:60]}". Return one of the names that model.named_children() gives.'
+    assert seen.value in expected["kept"], _(
+        'No layer has the name "{value}". Return one of the names that model.named_children() gives.',
+        value=seen.value[:60],
     )
 
 
@@ -54,8 +56,11 @@ def check_is_the_hungriest(expected: dict, seen: Seen) -> None:
         "first_call_for_every_call", first_mib=expected["first_call"][answer] / MIB, **values
     )
     assert answer != list(kept)[-1], mistake("running_total_for_increase", **values)
-    assert answer == right, (
-        f"{answer} leaves {values['kept_mib']:.1f} MiB behind; there is a layer that leaves {values['right_mib']:.1f}."
+    assert answer == right, _(
+        "{answer} leaves {kept_mib:.1f} MiB behind; there is a layer that leaves {right_mib:.1f}.",
+        answer=answer,
+        kept_mib=values["kept_mib"],
+        right_mib=values["right_mib"],
     )
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from grader.api import Seen, approx, mistake, named, workload
+from lab.language import _
 
 MIB = 2**20
 UNITS = {"KiB": 2**10, "MiB": MIB, "MB": 10**6, "GiB": 2**30, "GB": 10**9}
@@ -31,10 +32,12 @@ def check_unit(reported: float, peak_bytes: int) -> None:
 
 def check_is_the_peak(expected: dict[str, int], seen: Seen) -> None:
     begins, ends = seen.events("workload", phase="begin"), seen.events("workload", phase="end")
-    assert ends, "step() was never called to its end."
+    assert ends, _("step() was never called to its end.")
     peak, kept, earlier = expected["peak_bytes"], expected["kept_bytes"], expected["earlier_peak_bytes"]
     reported = seen.value
-    assert type(reported) in (int, float), f"You returned {named(reported)}. Return one whole number: bytes."
+    assert type(reported) in (int, float), _(
+        "You returned {reported}. Return one whole number: bytes.", reported=named(reported)
+    )
     check_unit(reported, peak)
 
     values = {"reported_mib": reported / MIB, "peak_mib": peak / MIB, "kept_mib": kept / MIB}
@@ -53,8 +56,10 @@ def check_is_the_peak(expected: dict[str, int], seen: Seen) -> None:
     assert not is_about(reported, earlier), mistake("peak_not_reset", **values)
     profiled_memory = any(event["profile_memory"] for event in seen.events("profiler_start"))
     assert not profiled_memory, mistake("column_for_peak", **values)
-    assert is_about(reported, peak), (
-        f"You report {reported / MIB:.1f} MiB; the peak of the step is {peak / MIB:.1f} MiB."
+    assert is_about(reported, peak), _(
+        "You report {reported:.1f} MiB; the peak of the step is {peak:.1f} MiB.",
+        reported=reported / MIB,
+        peak=peak / MIB,
     )
 
 
@@ -62,9 +67,11 @@ def check_is_the_peak(expected: dict[str, int], seen: Seen) -> None:
 def test_returns_whole_bytes(steps):
     """The answer is a whole number of bytes."""
     expected, seen = steps[0]
-    assert type(seen.value) in (int, float), f"You returned {named(seen.value)}. Return one whole number: bytes."
+    assert type(seen.value) in (int, float), _(
+        "You returned {value}. Return one whole number: bytes.", value=named(seen.value)
+    )
     check_unit(seen.value, expected["peak_bytes"])
-    assert type(seen.value) is int, "Bytes are whole: return an int."
+    assert type(seen.value) is int, _("Bytes are whole: return an int.")
 
 
 @pytest.mark.points(2)

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from grader.api import Seen, SubmissionFailed, approx, mistake, named, workload
+from lab.language import _
 
 TRAINING = workload("watched_training")
 BROKEN = workload("watched_training", breaks=True)
@@ -45,11 +46,13 @@ def trained(submission, expected) -> Seen:
     seen = submission.call("train", TRAINING)
     steps = seen.events("workload", phase="step")
     count = len(expected["losses"])
-    assert len(steps) == count, f"loop.step() was called {len(steps)} times. Train once on each of {count} batches."
-    assert type(seen.value) is dict, f"You returned {named(seen.value)}. Return a dictionary."
-    assert sorted(seen.value) == KEYS, 'The keys should be "mean_loss", "lowest_loss" and "waits", nothing else.'
+    assert len(steps) == count, _(
+        "loop.step() was called {count} times. Train once on each of {count2} batches.", count=len(steps), count2=count
+    )
+    assert type(seen.value) is dict, _("You returned {value}. Return a dictionary.", value=named(seen.value))
+    assert sorted(seen.value) == KEYS, _('The keys should be "mean_loss", "lowest_loss" and "waits", nothing else.')
     for key, value in seen.value.items():
-        assert type(value) in (int, float), f'Under "{key}" is {named(value)}, not a number.'
+        assert type(value) in (int, float), _('Under "{key}" is {value}, not a number.', key=key, value=named(value))
     return seen
 
 
@@ -77,7 +80,7 @@ def waits(trained) -> list[tuple[int, str]]:
 
 
 def counted(calls: list[str]) -> str:
-    return ", ".join(f"{number} by {call}" for call, number in Counter(calls).most_common())
+    return ", ".join(_("{number} by {call}", number=number, call=call) for call, number in Counter(calls).most_common())
 
 
 def check_waits_only_where_it_logs(waits: list[tuple[int, str]], expected: dict) -> None:
@@ -98,7 +101,9 @@ def test_gives_the_same_result(trained, expected):
     losses = expected["losses"]
     for key, right in (("mean_loss", sum(losses) / len(losses)), ("lowest_loss", min(losses))):
         value = trained.value[key]
-        assert value == approx(right, rel=NEAR), f"Your {key} is {value:.5g}. As the loop was, it was {right:.5g}."
+        assert value == approx(right, rel=NEAR), _(
+            "Your {key} is {value:.5g}. As the loop was, it was {right:.5g}.", key=key, value=value, right=right
+        )
 
 
 @pytest.mark.points(4)
@@ -115,9 +120,12 @@ def test_logs_as_before(trained, expected):
     missing = sorted(set(wanted) - set(logged))
     assert not missing, mistake("logging_dropped", missing=", ".join(map(str, missing)), wanted=len(wanted))
     for step, loss in wanted.items():
-        assert logged[step] is not None, f"What you log as the loss of step {step} isn't a finite number."
-        assert logged[step] == approx(loss, rel=NEAR), (
-            f"You log {logged[step]:.5g} as the loss of step {step}. It was {loss:.5g}."
+        assert logged[step] is not None, _("What you log as the loss of step {step} isn't a finite number.", step=step)
+        assert logged[step] == approx(loss, rel=NEAR), _(
+            "You log {logged:.5g} as the loss of step {step}. It was {loss:.5g}.",
+            logged=logged[step],
+            step=step,
+            loss=loss,
         )
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from grader.api import Seen, approx, mistake, named, other_unit, workload
+from lab.language import _
 
 # Earlier work takes three times as long as the call, launching it a small part of it: nothing lies near these bounds.
 LEAST, MOST = 0.7, 1.6
@@ -29,12 +30,14 @@ def chains(submission) -> list[tuple[float, Seen]]:
 
 def reported_s(gpu_s: float, seen: Seen) -> float:
     begins = seen.events("workload", phase="begin")
-    assert begins, "work() was never called."
-    assert type(seen.value) in (int, float), (
-        f"You returned {named(seen.value)}. Return one number: the seconds that the GPU needs."
+    assert begins, _("work() was never called.")
+    assert type(seen.value) in (int, float), _(
+        "You returned {value}. Return one number: the seconds that the GPU needs.", value=named(seen.value)
     )
     assert seen.clocks() != {"time.process_time"}, mistake("clock_that_stops_while_waiting")
-    assert seen.value > 0, f"You report {seen.value:g} seconds. Return how long the GPU needs for one call of work()."
+    assert seen.value > 0, _(
+        "You report {value:g} seconds. Return how long the GPU needs for one call of work().", value=seen.value
+    )
     assert not 500 < seen.value / gpu_s < 2000, mistake(
         "milliseconds_for_seconds", reported=float(seen.value), expected=gpu_s
     )
@@ -54,9 +57,12 @@ def check_waits_to_the_end(gpu_s: float, seen: Seen) -> None:
     assert not (reads and waits and waits[-1] > reads[-1]), mistake("waited_after_the_clock", **values)
     waited = any(wait < read for wait in waits for read in reads)
     assert waited, mistake("clock_stopped_early", **values)
-    assert seconds == approx(gpu_s), (
-        f"You report {values['reported_ms']:.2f} ms; the GPU needs {values['gpu_ms']:.0f} ms. You do wait for it "
-        "before you read the clock: look at what you make of the two readings. They are seconds."
+    assert seconds == approx(gpu_s), _(
+        "You report {reported_ms:.2f} ms; the GPU needs {gpu_ms:.0f} ms. You do wait for it "
+        "before you read the clock: look at what you make of the two readings. They are "
+        "seconds.",
+        reported_ms=values["reported_ms"],
+        gpu_ms=values["gpu_ms"],
     )
 
 
@@ -73,9 +79,11 @@ def check_counts_only_one_call(gpu_s: float, seen: Seen) -> None:
     profiled = bool(seen.events("profiler_start"))
     assert not (profiled and seconds == approx(2 * gpu_s, rel=0.2)), mistake("kernels_counted_twice", **values)
     assert waited_before or profiled, mistake("earlier_work_counted", **values)
-    assert seconds == approx(gpu_s), (
-        f"You report {values['reported_ms']:.0f} ms; the work itself needs {values['gpu_ms']:.0f} ms. Nothing was "
-        "queued before it any more: what else lies between your two readings?"
+    assert seconds == approx(gpu_s), _(
+        "You report {reported_ms:.0f} ms; the work itself needs {gpu_ms:.0f} ms. Nothing was "
+        "queued before it any more: what else lies between your two readings?",
+        reported_ms=values["reported_ms"],
+        gpu_ms=values["gpu_ms"],
     )
 
 

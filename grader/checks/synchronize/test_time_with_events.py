@@ -5,6 +5,7 @@ from itertools import accumulate
 import pytest
 
 from grader.api import Seen, SubmissionFailed, approx, mistake, named, workload
+from lab.language import _
 
 PARTS = workload("queued_parts")
 # A part takes at least twice as long as the next shorter one: no other part or sum of parts lies between these bounds.
@@ -35,8 +36,10 @@ def seen(submission, expected) -> Seen:
 
 def check_calls_each_part_once(seen: Seen, expected: list[float]) -> None:
     called = [event["part"] for event in seen.events("workload", phase="end")]
-    assert called == list(range(len(expected))), (
-        f"Each of the {len(expected)} parts should be called once, in order. You called {called or 'none of them'}."
+    assert called == list(range(len(expected))), _(
+        "Each of the {count} parts should be called once, in order. You called {what}.",
+        count=len(expected),
+        what=called or "none of them",
     )
 
 
@@ -45,10 +48,14 @@ def seconds(seen, expected) -> list[float]:
     """The numbers that came back, one for each part."""
     check_calls_each_part_once(seen, expected)
     values = seen.value
-    assert type(values) is list, f"You returned {named(values)}. Return a list of seconds, one for each part."
-    assert len(values) == len(expected), f"Your list has {len(values)} numbers. Return {len(expected)}, one a part."
+    assert type(values) is list, _(
+        "You returned {values}. Return a list of seconds, one for each part.", values=named(values)
+    )
+    assert len(values) == len(expected), _(
+        "Your list has {count} numbers. Return {count2}, one a part.", count=len(values), count2=len(expected)
+    )
     for value in values:
-        assert type(value) in (int, float), f"In your list is {named(value)}, not a number of seconds."
+        assert type(value) in (int, float), _("In your list is {value}, not a number of seconds.", value=named(value))
     return values
 
 
@@ -66,7 +73,7 @@ def are(values: list[float], expected: list[float]) -> bool:
 @pytest.mark.points(1)
 def test_returns_a_number_for_each_part(seconds):
     """Each part is called once, and a list of three numbers comes back."""
-    assert len(seconds) == 3, "Return three numbers."
+    assert len(seconds) == 3, _("Return three numbers.")
 
 
 @pytest.mark.points(3)
@@ -92,8 +99,11 @@ def test_the_times_are_those_of_the_gpu(seen, seconds, waits, expected):
         "earlier_work_counted", **values
     )
     for number, (value, right) in enumerate(zip(seconds, expected, strict=True)):
-        assert value == approx(right), (
-            f"You report {value * 1000:.2f} ms for part {number}; the GPU needs {right * 1000:.0f} ms for it."
+        assert value == approx(right), _(
+            "You report {value:.2f} ms for part {number}; the GPU needs {right:.0f} ms for it.",
+            value=value * 1000,
+            number=number,
+            right=right * 1000,
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from grader.api import Seen, approx, mistake, named, workload
+from lab.language import _
 
 STEPS = workload("labelled_step")
 PHASES = ("data", "forward", "backward", "optimizer")
@@ -28,16 +29,20 @@ def seen(submission, weights) -> Seen:
 @pytest.fixture(scope="module")
 def told(seen) -> Told:
     """What the recorded steps hold."""
-    assert "labels" in seen.then, (
-        f"profile_steps returned {named(seen.value)}. Leave it as it came: it returns the finished profiler."
+    assert "labels" in seen.then, _(
+        "profile_steps returned {value}. Leave it as it came: it returns the finished profiler.",
+        value=named(seen.value),
     )
-    assert recorded_steps(seen), "No step was recorded. Leave profile_steps as it came."
+    assert recorded_steps(seen), _("No step was recorded. Leave profile_steps as it came.")
     in_profile = Counter(label["name"] for label in seen.then["labels"])
     entered = Counter(event["name"] for event in seen.events("label", phase="entered"))
     for phase in PHASES:
-        assert in_profile[phase] <= entered[phase], (
-            f'The profile has the label "{phase}" {in_profile[phase]} times; your code opened it {entered[phase]} '
-            "times. Leave the profile's events as they were recorded."
+        assert in_profile[phase] <= entered[phase], _(
+            'The profile has the label "{phase}" {in_profile} times; your code opened it '
+            "{entered} times. Leave the profile's events as they were recorded.",
+            phase=phase,
+            in_profile=in_profile[phase],
+            entered=entered[phase],
         )
     return seen.then
 
@@ -75,13 +80,17 @@ def check_is_labelled(seen: Seen, told: Told) -> None:
     assert not left_out or len(others) >= len(missing), mistake(
         "phase_left_out", label=left_out[0], outside=kernels(told, outside=True), kernels=kernels(told)
     )
-    assert not missing, (
-        f'No label is called "{missing[0]}". Yours are called {", ".join(map(repr, sorted(labels)))}. '
-        "Use the names of the task, in small letters."
+    assert not missing, _(
+        'No label is called "{missing}". Yours are called {list}. Use the names of the task, in small letters.',
+        missing=missing[0],
+        list=", ".join(map(repr, sorted(labels))),
     )
     for phase in PHASES:
-        assert labels[phase] == steps, (
-            f'The label "{phase}" was opened {labels[phase]} times in {steps} steps. Open it once in each.'
+        assert labels[phase] == steps, _(
+            'The label "{phase}" was opened {labels} times in {steps} steps. Open it once in each.',
+            phase=phase,
+            labels=labels[phase],
+            steps=steps,
         )
 
 
@@ -89,9 +98,11 @@ def check_is_labelled(seen: Seen, told: Told) -> None:
 def test_trains_as_before(seen, weights):
     """The step trains as it did without labels."""
     calls, weight = seen.then["calls"], seen.then["weight"]
-    assert 0 < calls < len(weights), f"The model ran {calls} times for {len(weights) - 1} batches. Train once on each."
+    assert 0 < calls < len(weights), _(
+        "The model ran {calls} times for {count} batches. Train once on each.", calls=calls, count=len(weights) - 1
+    )
     assert weight != approx(weights[0], rel=1e-6), mistake("gradients_cleared_too_late", steps=calls)
-    assert weight == approx(weights[calls], rel=1e-3), (
+    assert weight == approx(weights[calls], rel=1e-3), _(
         "The weights aren't those that the step made before. Put labels around its lines and change nothing else."
     )
 

@@ -7,6 +7,7 @@ from bisect import bisect
 import pytest
 
 from grader.api import Seen, approx, mistake, workload
+from lab.language import _
 
 FOLDER = "traces"
 LOOP = workload("traced_loop", folder=FOLDER)
@@ -58,7 +59,7 @@ def check_is_told(seen: Seen) -> None:
     begins = numbers(seen, "workload")
     scheduled = bool(seen.events("profiler_made", scheduled=True))
     assert starts or told or not scheduled, mistake("schedule_without_step", steps=0)
-    assert starts or told, "No profiler was started. Use it as a context: with profile(...) as prof."
+    assert starts or told, _("No profiler was started. Use it as a context: with profile(...) as prof.")
     recorded = [step for steps in recordings(seen) for step in steps]
     if recorded == ASKED:
         return
@@ -74,7 +75,7 @@ def check_is_told(seen: Seen) -> None:
 
 def check_is_recorded_once(seen: Seen) -> None:
     times = recordings(seen)
-    assert times, (
+    assert times, _(
         "Your profiler never began to record. Its plan: wait=2, warmup=1, active=3, and prof.step() after each step."
     )
     assert len(times) == 1, mistake("cycles_repeated", cycles=len(times))
@@ -82,18 +83,24 @@ def check_is_recorded_once(seen: Seen) -> None:
 
 def spoken(steps: list[int]) -> str:
     if not steps:
-        return "no step"
-    return f"step {steps[0]}" if len(steps) == 1 else f"steps {steps[0]} to {steps[-1]}"
+        return _("no step")
+    return (
+        _("step {steps}", steps=steps[0])
+        if len(steps) == 1
+        else _("steps {steps} to {steps2}", steps=steps[0], steps2=steps[-1])
+    )
 
 
 @pytest.mark.points(1)
 def test_trains_on_every_batch(seen, expected):
     """The loop trains on every batch."""
     trained, steps = len(seen.events("workload")), expected["steps"]
-    assert trained, "train.step() was never called. Go through train.batches() and train on each batch."
+    assert trained, _("train.step() was never called. Go through train.batches() and train on each batch.")
     assert trained >= steps, mistake("loop_cut_short", trained=trained, steps=steps)
-    assert trained == steps, f"train.step() was called {trained} times for {steps} batches. Train once on each."
-    assert seen.then["change"] == approx(expected["change"], rel=0.01), (
+    assert trained == steps, _(
+        "train.step() was called {trained} times for {steps} batches. Train once on each.", trained=trained, steps=steps
+    )
+    assert seen.then["change"] == approx(expected["change"], rel=0.01), _(
         "The weights don't change as in the loop without a profiler. Call train.step(batch) for each batch."
     )
 
@@ -111,8 +118,9 @@ def test_records_three_steps_after_a_warm_up(seen):
     check_is_recorded_once(seen)
     (recorded,) = recordings(seen)
     assert warm_up_steps(seen), mistake("no_warmup_step", recorded=spoken(recorded))
-    assert recorded == ASKED, (
-        f"You recorded {spoken(recorded)}; asked for were steps 4 to 6: two steps off, one of warm-up, three recorded."
+    assert recorded == ASKED, _(
+        "You recorded {recorded}; asked for were steps 4 to 6: two steps off, one of warm-up, three recorded.",
+        recorded=spoken(recorded),
     )
 
 
@@ -125,10 +133,14 @@ def test_writes_one_trace(seen):
         assert exports or not seen.events("profiler_start"), mistake("recorded_but_not_exported")
         lost = [event for event in exports if not event["written"]]
         assert not lost, mistake("trace_into_a_missing_folder", path=lost[0]["path"])
-        elsewhere = f" You wrote {exports[0]['path']}." if exports else ""
-        assert traces, f"There is no .json or .json.gz in the folder that was asked for.{elsewhere}"
-    assert "error" not in traces[0], f"{traces[0]['name']} can't be read as a trace ({traces[0].get('error')})."
-    assert exports, (
+        elsewhere = _(" You wrote {path}.", path=exports[0]["path"]) if exports else ""
+        assert traces, _(
+            "There is no .json or .json.gz in the folder that was asked for.{elsewhere}", elsewhere=elsewhere
+        )
+    assert "error" not in traces[0], _(
+        "{name} can't be read as a trace ({error}).", name=traces[0]["name"], error=traces[0].get("error")
+    )
+    assert exports, _(
         "The trace in the folder isn't your profiler's: it never exported one. Let it write what it recorded."
     )
     if len(traces) == 1 and traces[0]["steps"] == len(ASKED) and traces[0]["kernels"]:
@@ -136,8 +148,12 @@ def test_writes_one_trace(seen):
     check_is_told(seen)
     check_is_recorded_once(seen)
     activities = seen.events("profiler_start")[0]["activities"]
-    assert "CUDA" in activities, mistake("gpu_not_recorded", recorded="the CPU")
-    assert "CPU" in activities, mistake("cpu_not_recorded", recorded="the GPU")
-    assert len(traces) == 1, f"There are {len(traces)} traces in the folder. Write one, when the recording is complete."
-    assert traces[0]["steps"] == len(ASKED), f"Your trace holds {traces[0]['steps']} steps of the loop instead of 3."
-    assert traces[0]["kernels"], "There is no kernel in your trace. Record ProfilerActivity.CUDA as well."
+    assert "CUDA" in activities, mistake("gpu_not_recorded", recorded=_("the CPU"))
+    assert "CPU" in activities, mistake("cpu_not_recorded", recorded=_("the GPU"))
+    assert len(traces) == 1, _(
+        "There are {count} traces in the folder. Write one, when the recording is complete.", count=len(traces)
+    )
+    assert traces[0]["steps"] == len(ASKED), _(
+        "Your trace holds {steps} steps of the loop instead of 3.", steps=traces[0]["steps"]
+    )
+    assert traces[0]["kernels"], _("There is no kernel in your trace. Record ProfilerActivity.CUDA as well.")
