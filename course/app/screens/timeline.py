@@ -243,7 +243,9 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
         if run.streams and run.window_s:
             part = run.busy_s / run.window_s
             busy = (
-                _("GPU busy {busy:.0%} of ", busy=part) if trace else _("GPU busy {busy:.0%} of the run's ", busy=part)
+                _("GPU busy {busy:.0%} of ", busy=part)
+                if self._seen.kind == "trace"
+                else _("GPU busy {busy:.0%} of the run's ", busy=part)
             )
         peak = _(", peak {size}", size=in_mib(run.peak.size_bytes)) if run.peak else ""
         cut = _("  ·  cut off: it did more") if run.cut_off else ""
