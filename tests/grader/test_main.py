@@ -58,6 +58,7 @@ def test_verdicts_are_printed_as_json(answers: Path, capsys: pytest.CaptureFixtu
         "source_sha256",
         "version",
         "program_s",
+        "language",
     ]
     assert list(verdicts[0]["checks"][0]) == ["name", "passed", "points", "max_points", "message", "mistake", "ours"]
 
