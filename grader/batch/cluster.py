@@ -17,6 +17,7 @@ import msgspec
 
 from grader.errors import GraderError
 from grader.verdict import Verdict
+from lab.language import current
 
 RETRIES = 3
 CONNECT_LIMIT_S = 20
@@ -98,6 +99,7 @@ class ClusterChecker:
             seed,
             self._shut_in,
             self._longest_run_s,
+            current(),
             pure=False,
             retries=RETRIES,
         )
@@ -130,7 +132,13 @@ _own = threading.local()
 
 
 def check_here(
-    exercise: str, name: str, data: bytes, seed: int, shut_in: bool, longest_run_s: float | None = None
+    exercise: str,
+    name: str,
+    data: bytes,
+    seed: int,
+    shut_in: bool,
+    longest_run_s: float | None = None,
+    language: str | None = None,
 ) -> bytes:
     """Check a file on this worker; the answer is data that can run nothing."""
     from grader.batch.grade import course_fingerprint
@@ -143,7 +151,7 @@ def check_here(
         path = Path(folder) / Path(name).name
         path.write_bytes(data)
         try:
-            verdict = process.check(exercise, path, seed)
+            verdict = process.check(exercise, path, seed, language)
             answer = Checked(verdict, process.layers, course)
         except ProcessLost as lost:
             raise RuntimeError(str(lost)) from None  # tried again, here or elsewhere

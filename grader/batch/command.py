@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.batch.policy import Policy, add_options, policy_from
 from grader.errors import GraderError, UnknownExercise
+from lab.language import current, speaking
 
 if TYPE_CHECKING:
     from grader.batch.grade import Checker, Progress, Settings
@@ -55,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--overrides", type=Path, metavar="CSV", help="points set by hand: student,exercise,points,reason"
     )
     parser.add_argument("--title", default=TITLE, help="of the gradebook and the pages")
-    parser.add_argument("--language", default="en", metavar="CODE", help="of feedback and reports")
+    parser.add_argument("--language", default=current(), metavar="CODE", help="of feedback and reports")
     parser.add_argument("--json", action="store_true", help="print a summary as JSON")
     how = parser.add_argument_group("how it is graded")
     how.add_argument("--jobs", type=_jobs, default=None, metavar="N", help="at the same time (one for each processor)")
@@ -104,9 +105,11 @@ def run(options: argparse.Namespace) -> int:
     from grader.batch.points import gradebook, max_points
     from grader.check import SEEDS
     from grader.reports import write_all
+    from grader.reports.words import Words
     from grader.submissions.find import find
     from grader.submissions.roster import read_roster
 
+    Words(options.language)  # or there are none
     out: Path = options.out.absolute()
     if options.submissions.is_dir() and out.resolve().is_relative_to(options.submissions.resolve()):
         raise WrongGrade(f"{options.out} lies among the submissions. Give an --out beside them.")
@@ -128,7 +131,8 @@ def run(options: argparse.Namespace) -> int:
             )
         settings, checkers = _settings(options)
         try:
-            results = grade(attempts, ledger, settings, checkers=checkers, tell=say.progress)
+            with speaking(options.language):
+                results = grade(attempts, ledger, settings, checkers=checkers, tell=say.progress)
         except KeyboardInterrupt:
             say.end()
             print("Stopped. What is graded is kept; the same command goes on from there.", file=sys.stderr)

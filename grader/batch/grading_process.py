@@ -20,6 +20,7 @@ from grader.errors import GraderError, RunnerUnavailable
 from grader.messages import Answered, CheckDone, CheckFile, NotDone, ServiceReady
 from grader.runner.descendants import descendants, end_others
 from grader.verdict import Gpu, Verdict
+from lab.language import current
 
 PACKAGES = Path(__file__).parents[2]
 START_LIMIT_S = 240.0
@@ -90,11 +91,11 @@ class GradingProcess:
             self.close()
             raise RunnerUnavailable(answer.message)
 
-    def check(self, exercise: str, path: Path, seed: int) -> Verdict:
+    def check(self, exercise: str, path: Path, seed: int, language: str | None = None) -> Verdict:
         """The verdict on a file; raises GraderError where the grader failed, ProcessLost where its process did."""
         self.start()
         self._next_id += 1
-        self._send(CheckFile(self._next_id, exercise, str(path), seed, events=False))
+        self._send(CheckFile(self._next_id, exercise, str(path), seed, events=False, language=language or current()))
         give_up_s = monotonic() + CHECK_LIMIT_S
         while True:
             answer = self._answer(give_up_s - monotonic())

@@ -14,6 +14,7 @@ import msgspec
 
 from grader.batch.records import Attempt, Result
 from grader.errors import GraderError
+from lab.language import current
 
 NAME = "ledger.jsonl"
 
@@ -109,6 +110,8 @@ class Ledger:
         line = self._lines.get(_key(attempt, source_sha256))
         if line is None or line.course != course or line.result.seed != seed or line.result.verdict is None:
             return None
+        if line.result.verdict.language != current():
+            return None  # its messages are for readers of another language
         return msgspec.structs.replace(line.result, attempt=attempt)
 
     def add(self, result: Result, course: str) -> None:
