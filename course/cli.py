@@ -30,6 +30,7 @@ EPILOG = """\
 environment:
   PROFILE_FIRST_HOME   the folder of your code and your progress
   PROFILE_FIRST_GPU    auto (the default), simulated or real
+  PROFILE_FIRST_LANG   en, it or fr; --lang says it too, for one time
   NO_COLOR             no colours
 
 exit codes: 0 passed, 1 not passed, 2 wrong usage, 130 ended with Ctrl+C
@@ -251,7 +252,7 @@ def version() -> str:
 def _app(_options: argparse.Namespace) -> int:
     in_a_page = "TEXTUAL_DRIVER" in os.environ  # set by the server, which talks to the app through pipes
     if not in_a_page and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise WrongUsage("the course needs a terminal. In a pipe, use list, run or check; --help says more.")
+        raise WrongUsage(_("the course needs a terminal. In a pipe, use list, run or check; --help says more."))
     import gc
 
     # Nothing that is made while starting is garbage: collecting it only delays the first frame. The app collects again.
@@ -303,20 +304,21 @@ def _list(options: argparse.Namespace) -> int:
             mark = {"passed": ink.good("✓"), "attempted": ink.warn("◐"), "new": ink.quiet("○")}[status]
             score = f"{result.points if result else 0}/{step.points}"
             print(f"  {mark} {step.id:<{width}}  {score:>5}  {step.title}")
-    print(ink.bold("All together:"), _sum([row for listed in rows.values() for row in listed]))
+    print(ink.bold(_("All together:")), _sum([row for listed in rows.values() for row in listed]))
     return PASSED
 
 
 def _sum(rows: Sequence[tuple[Step, str, Best | None]]) -> str:
     """The points earned of those that there are."""
-    return f"{sum(best.points for *_, best in rows if best)}/{sum(step.points for step, *_ in rows)} points"
+    earned, most = sum(best.points for *_row, best in rows if best), sum(step.points for step, *_row in rows)
+    return _("{points}/{most} points", points=earned, most=most)
 
 
 def _run(options: argparse.Namespace) -> int:
     file = Path(options.file)
     if not file.is_file():
-        what = "is a folder" if file.is_dir() else "is no file to read" if file.exists() else "doesn't exist"
-        raise WrongUsage(f"{options.file!r} {what}. Give the path of a Python file.")
+        what = _("is a folder") if file.is_dir() else _("is no file to read") if file.exists() else _("doesn't exist")
+        raise WrongUsage(_("{file!r} {what}. Give the path of a Python file.", file=options.file, what=what))
     command = [sys.executable, "-m", "lab.run", str(file), *options.arguments]
     sys.stdout.flush()
     if os.name == "posix":

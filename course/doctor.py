@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from course import folders
+from lab.language import N_, _
 
 MIN_PYTHON = (3, 10)
 MIN_TORCH = (2, 8)
@@ -52,7 +53,7 @@ def examine() -> list[Finding]:
 def python(running: tuple[int, ...] = tuple(sys.version_info[:3])) -> Finding:
     detail = f"{'.'.join(map(str, running))} at {sys.executable}"
     if running < MIN_PYTHON:
-        return Finding("Python", "problem", detail, "Install Python 3.10 or newer.")
+        return Finding("Python", "problem", detail, _("Install Python 3.10 or newer."))
     return Finding("Python", "good", detail)
 
 
@@ -62,15 +63,24 @@ def torch(installed: str | None = None) -> Finding:
         try:
             installed = importlib.metadata.version("torch")
         except importlib.metadata.PackageNotFoundError:
-            return Finding("torch", "problem", "not installed", "Install it: python -m pip install torch")
+            return Finding("torch", "problem", _("not installed"), _("Install it: python -m pip install torch"))
     match = re.match(r"(\d+)\.(\d+)", installed)
     minor = (int(match[1]), int(match[2])) if match else (0, 0)
     tested = f"tested are {', '.join(TESTED_TORCH)}"
     if minor < MIN_TORCH:
-        return Finding("torch", "problem", f"{installed} is too old", "Update it: python -m pip install -U torch")
+        return Finding(
+            "torch",
+            "problem",
+            _("{installed} is too old", installed=installed),
+            _("Update it: python -m pip install -U torch"),
+        )
     if f"{minor[0]}.{minor[1]}" in TESTED_TORCH:
-        return Finding("torch", "good", f"{installed}, a tested version")
-    return Finding("torch", "note", f"{installed} isn't a tested version ({tested}); it most likely works")
+        return Finding("torch", "good", _("{installed}, a tested version", installed=installed))
+    return Finding(
+        "torch",
+        "note",
+        _("{installed} isn't a tested version ({tested}); it most likely works", installed=installed, tested=tested),
+    )
 
 
 def gpu() -> Finding:
@@ -87,15 +97,20 @@ def gpu() -> Finding:
             cwd=folders.COURSE.parent,
         )
         answer = json.loads(done.stdout.strip().splitlines()[-1]) if done.returncode == 0 else {}
-        last_words = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        last_words = (done.stderr.strip().splitlines() or [_("exit code {code}", code=done.returncode)])[-1]
     except subprocess.TimeoutExpired:
-        answer, last_words = {}, f"no answer within {GPU_LIMIT_S} seconds"
+        answer, last_words = {}, _("no answer within {limit_s} seconds", limit_s=GPU_LIMIT_S)
     except (OSError, ValueError, IndexError) as error:
         answer, last_words = {}, str(error)
     if "problem" in answer:
-        return Finding("GPU", "problem", answer["problem"], "Unset PROFILE_FIRST_GPU to use the simulated GPU.")
+        return Finding("GPU", "problem", answer["problem"], _("Unset PROFILE_FIRST_GPU to use the simulated GPU."))
     if not answer:
-        return Finding("GPU", "problem", f"could not be asked: {last_words}", "Install profile-first and torch again.")
+        return Finding(
+            "GPU",
+            "problem",
+            _("could not be asked: {last_words}", last_words=last_words),
+            _("Install profile-first and torch again."),
+        )
     memory = f"{answer['memory_bytes'] / 2**20:.0f} MiB"
     detail = f"{answer['kind']}: {answer['name']}, {memory} (PROFILE_FIRST_GPU={wish})"
     return Finding("GPU", "good", detail)
@@ -104,24 +119,34 @@ def gpu() -> Finding:
 def stored_folders() -> Iterator[Finding]:
     """The folder of everything that is stored, and the room that is left."""
     home = folders.home()
-    fix = f"Make {home} writable, or set PROFILE_FIRST_HOME to a folder that is."
+    fix = _("Make {home} writable, or set PROFILE_FIRST_HOME to a folder that is.", home=home)
     try:
         home.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=home):
             pass
     except OSError as error:
-        yield Finding("Your folder", "problem", f"{home} can't be written: {error.strerror}", fix)
+        yield Finding(
+            N_("Your folder"),
+            "problem",
+            _("{home} can't be written: {reason}", home=home, reason=error.strerror),
+            fix,
+        )
         return
     free_bytes = shutil.disk_usage(home).free
     if free_bytes < 50 * 2**20:
-        detail = f"{home} has only {free_bytes / 2**20:.0f} MiB left"
-        yield Finding("Your folder", "problem", detail, "Free some space, or set PROFILE_FIRST_HOME to another disk.")
+        detail = _("{home} has only {free_mib:.0f} MiB left", home=home, free_mib=free_bytes / 2**20)
+        yield Finding(
+            N_("Your folder"), "problem", detail, _("Free some space, or set PROFILE_FIRST_HOME to another disk.")
+        )
     else:
-        yield Finding("Your folder", "good", str(home))
+        yield Finding(N_("Your folder"), "good", str(home))
     temporary = Path(tempfile.gettempdir())
     if not os.access(temporary, os.W_OK):
         yield Finding(
-            "Temporary folder", "problem", f"{temporary} can't be written", "Set TMPDIR to a writable folder."
+            N_("Temporary folder"),
+            "problem",
+            _("{temporary} can't be written", temporary=temporary),
+            _("Set TMPDIR to a writable folder."),
         )
 
 
@@ -130,23 +155,23 @@ def terminal() -> Finding:
     size = shutil.get_terminal_size()
     kind = os.environ.get("TERM", "unset")
     if not sys.stdout.isatty():
-        return Finding("Terminal", "note", "the output goes to a pipe or a file, so there is none to examine")
+        return Finding(N_("Terminal"), "note", _("the output goes to a pipe or a file, so there is none to examine"))
     if os.environ.get("NO_COLOR"):
-        colours = "no colours (NO_COLOR)"
+        colours = _("no colours (NO_COLOR)")
     elif os.environ.get("COLORTERM") in ("truecolor", "24bit"):
-        colours = "16 million colours"
+        colours = _("16 million colours")
     elif "256" in kind:
-        colours = "256 colours"
+        colours = _("256 colours")
     else:
-        colours = "16 colours or unknown"
+        colours = _("16 colours or unknown")
     inside = " in tmux" if os.environ.get("TMUX") else " in screen" if os.environ.get("STY") else ""
     detail = f"{size.columns}x{size.lines}, {colours}, TERM={kind}{inside}, {platform.system()}"
     if kind in ("dumb", "unset"):
-        return Finding("Terminal", "problem", detail, "Use a terminal that sets TERM, e.g. xterm-256color.")
+        return Finding("Terminal", "problem", detail, _("Use a terminal that sets TERM, e.g. xterm-256color."))
     if size.columns < MIN_TERMINAL[0] or size.lines < MIN_TERMINAL[1]:
-        return Finding("Terminal", "problem", detail, "Make the window at least 60 columns wide and 16 rows high.")
+        return Finding("Terminal", "problem", detail, _("Make the window at least 60 columns wide and 16 rows high."))
     if size.columns < GOOD_TERMINAL[0] or size.lines < GOOD_TERMINAL[1]:
-        return Finding("Terminal", "note", detail, "80x24 or more shows most cards without scrolling.")
+        return Finding("Terminal", "note", detail, _("80x24 or more shows most cards without scrolling."))
     return Finding("Terminal", "good", detail)
 
 
@@ -156,7 +181,10 @@ def text_encoding() -> Finding:
     if encoding.replace("-", "") == "utf8":
         return Finding("Text", "good", "UTF-8")
     return Finding(
-        "Text", "note", f"{encoding}, so signs such as ticks are shown in ASCII", "Set LANG to a UTF-8 locale."
+        N_("Text"),
+        "note",
+        _("{encoding}, so signs such as ticks are shown in ASCII", encoding=encoding),
+        _("Set LANG to a UTF-8 locale."),
     )
 
 

@@ -6,6 +6,8 @@ import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lab.language import _
+
 if TYPE_CHECKING:
     from course.catalog import Catalog, Step
     from course.workspace import Workspace
@@ -21,8 +23,10 @@ def graded_step(name: str, lessons: Catalog) -> Step:
     if step is not None and step.graded:
         return step
     if whole := lessons.lesson(name.rstrip("/")):
-        raise WrongUsage(f"{name!r} is a lesson. Name one of its exercises: {_listed(whole.graded)}.")
-    raise WrongUsage(f"there is no exercise {name!r}. {_did_you_mean(name, lessons)}")
+        raise WrongUsage(
+            _("{name!r} is a lesson. Name one of its exercises: {graded}.", name=name, graded=_listed(whole.graded))
+        )
+    raise WrongUsage(_("there is no exercise {name!r}. {nearest}", name=name, nearest=_did_you_mean(name, lessons)))
 
 
 def exercise_step(name: str, lessons: Catalog, lacks: str) -> Step:
@@ -43,17 +47,23 @@ def to_check(
     path = Path(what)
     if path.suffix in (".py", ".toml", ".ipynb") or path.is_file():
         if not path.is_file():
-            raise WrongUsage(f"there is no file {what!r}.")
+            raise WrongUsage(_("there is no file {what!r}.", what=what))
         found = [exercise] if exercise is not None else exercises_in(path, lessons)
         if not found:
             raise WrongUsage(
-                f"{what} doesn't say which exercise it is: its path should end in <lesson>/<exercise>.py or .ipynb. "
-                f"{_did_you_mean(f'{path.absolute().parent.name}/{path.stem}', lessons)} --exercise names it."
+                _(
+                    "{what} doesn't say which exercise it is: its path should end in "
+                    "<lesson>/<exercise>.py or .ipynb. {nearest} --exercise names it.",
+                    what=what,
+                    nearest=_did_you_mean(f"{path.absolute().parent.name}/{path.stem}", lessons),
+                )
             )
         return [(each, path) for each in found]
     step = graded_step(what, lessons)
     if exercise is not None and exercise != step.id:
-        raise WrongUsage(f"{what} is another exercise than {exercise}. Leave --exercise out.")
+        raise WrongUsage(
+            _("{what} is another exercise than {exercise}. Leave --exercise out.", what=what, exercise=exercise)
+        )
     file = own.answers_path(step.lesson) if step.kind == "quiz" else own.path(step.id)
     if begin and not file.exists():
         if step.kind == "exercise":
@@ -62,8 +72,12 @@ def to_check(
             own.save_answers(step.lesson, {})
     if not file.exists():
         raise WrongUsage(
-            f"you haven't begun {step.id} yet: there is no {file}. Open the course with 'profile-first', "
-            "or give the path of a file."
+            _(
+                "you haven't begun {id} yet: there is no {file}. Open the course with "
+                "'profile-first', or give the path of a file.",
+                id=step.id,
+                file=file,
+            )
         )
     return [(step.id, file)]
 
@@ -80,7 +94,7 @@ def exercises_in(path: Path, lessons: Catalog) -> list[str]:
 
 def is_own(path: Path, exercise: str, own: Workspace) -> bool:
     """Whether a file is the learner's own copy of the exercise, whose points count."""
-    lesson, _, name = exercise.partition("/")
+    lesson, _slash, name = exercise.partition("/")
     ours = own.answers_path(lesson) if name == "quiz" else own.path(exercise)
     return path.absolute() == ours.absolute()
 
@@ -93,4 +107,6 @@ def _did_you_mean(name: str, lessons: Catalog) -> str:
     known = [step.id for step in lessons.graded()]
     near = difflib.get_close_matches(name, known, n=2, cutoff=0.7)
     near = near or [each for each in known if each.endswith(f"/{name.split('/')[-1]}")]
-    return f"Did you mean {' or '.join(near)}?" if near else "'profile-first list' shows all exercises."
+    return (
+        _("Did you mean {list}?", list=_(" or ").join(near)) if near else _("'profile-first list' shows all exercises.")
+    )

@@ -7,6 +7,7 @@ import sys
 
 from course import catalog, names, progress, workspace
 from course.report import Ink
+from lab.language import _
 
 
 def hint(exercise: str, *, all_of_them: bool, as_json: bool) -> int:
@@ -28,10 +29,16 @@ def hint(exercise: str, *, all_of_them: bool, as_json: bool) -> int:
         return 0
     ink = Ink(sys.stdout)
     if first == shown:
-        print(f"There are no more hints for {step.id}: you have seen all {total}. --all shows them again.")
+        print(
+            _(
+                "There are no more hints for {exercise}: you have seen all {count}. --all shows them again.",
+                exercise=step.id,
+                count=total,
+            )
+        )
         return 0
     for number in range(first + 1, shown + 1):
-        print(ink.bold(f"Hint {number} of {total}"))
+        print(ink.bold(_("Hint {number} of {count}", number=number, count=total)))
         print(ink.text(step.hints[number - 1]))
         if number < shown:
             print()
@@ -44,7 +51,11 @@ def reset(exercise: str) -> int:
     own = workspace.at_home()
     begun = own.path(step.id).exists()
     backup = own.reset(step.id)
-    print(f"{own.path(step.id)} is the starter {'again' if begun else 'now'}.")
+    print(
+        _("{path} is the starter again.", path=own.path(step.id))
+        if begun
+        else _("{path} is the starter now.", path=own.path(step.id))
+    )
     if backup is not None:
-        print(f"Your code is kept as {backup}.")
+        print(_("Your code is kept as {backup}.", backup=backup))
     return 0

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lab.language import _
+
 if TYPE_CHECKING:
     from course.catalog import Catalog, Step
     from course.progress import Progress
@@ -102,11 +104,11 @@ def _lines(reached: Standing, lessons: Catalog, at: Step | None, following: Step
         )
     lines += ["", ink.bold(f"{reached.points} of {reached.max_points} points."), ink.text(f"{in_words(reached)}.")]
     if at is not None:
-        lines.append(ink.text(f"You stopped at {_named(at, lessons)}."))
+        lines.append(ink.text(_("You stopped at {step}.", step=_named(at, lessons))))
     if following is not None and following != at:
-        lines.append(ink.text(f"Next: {_named(following, lessons)}."))
+        lines.append(ink.text(_("Next: {step}.", step=_named(following, lessons))))
     if following is None:
-        lines.append(ink.text("All of it is done. 'profile-first report' says what you can do now."))
+        lines.append(ink.text(_("All of it is done. 'profile-first report' says what you can do now.")))
     return lines
 
 
@@ -180,7 +182,7 @@ def export(options: argparse.Namespace) -> int:
         _tell_notice(kept)
         written = transfer.export_to(options.file, kept, workspace.at_home(), catalog.load())
     print(f"{options.file} holds {_count(len(written.attempts), 'check')} and {_count(len(written.files), 'file')}.")
-    print(f"On the other machine: profile-first progress import {options.file.name}")
+    print(_("On the other machine: profile-first progress import {name}", name=options.file.name))
     return 0
 
 
@@ -200,9 +202,9 @@ def bring_in(options: argparse.Namespace) -> int:
     for path in changed.replaced:
         print(f"  {path}")
     for path in changed.backups:
-        print(f"Another version of a file is kept as {path}.")
+        print(_("Another version of a file is kept as {path}.", path=path))
     for step in changed.unknown:
-        print(f"This version of the course has no {step}; its file was left out.")
+        print(_("This version of the course has no {step}; its file was left out.", step=step))
     return 0
 
 

@@ -20,6 +20,7 @@ from grader.errors import Cancelled, GraderError
 from grader.runner.cancellation import Cancellation
 from grader.runner.warm import WarmRunner
 from grader.verdict import Verdict, to_plain
+from lab.language import _, ngettext
 
 TICK_S = 0.5
 
@@ -40,8 +41,14 @@ def watch(what: Sequence[str], *, exercise: str | None, poll: bool, as_json: boo
             path.parent.mkdir(parents=True, exist_ok=True)
             targets[path.absolute()] = [step.id]
     with WarmRunner() as runner:
-        shown = f"{len(first)} files" if len(first) > 1 else first[0] if first else f"all exercises in {own.folder}"
-        _say(f"watching {shown}. Save in any editor to check; Ctrl+C ends this.")
+        shown = (
+            ngettext("{n} file", "{n} files", len(first))
+            if len(first) > 1
+            else first[0]
+            if first
+            else _("all exercises in {folder}", folder=own.folder)
+        )
+        _say(_("watching {shown}. Save in any editor to check; Ctrl+C ends this.", shown=shown))
         runs_code = any(not each.endswith("/quiz") for found in targets.values() for each in found)
         Watch(targets, own, runner, as_json=as_json).go_on(first, poll=poll, warm=runs_code)
     return 0
