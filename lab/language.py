@@ -6,14 +6,16 @@ that a language lacks stays English.
 
 from __future__ import annotations
 
-import gettext
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import gettext
 
 ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "it": "Italiano", "fr": "Français"}
@@ -118,5 +120,7 @@ def _messages(language: str) -> gettext.NullTranslations | None:
     file = FOLDER / language / "LC_MESSAGES" / f"{DOMAIN}.mo"
     if language == ENGLISH or not file.is_file():
         return None
+    import gettext
+
     with file.open("rb") as compiled:
         return gettext.GNUTranslations(compiled)
