@@ -29,7 +29,9 @@ class Mistake:
 
     @property
     def in_words(self) -> str:
-        return printable(self.id.replace("_", " "))  # imported progress may say anything
+        from grader.mistakes import in_words
+
+        return printable(in_words(self.id))  # imported progress may say anything
 
 
 @dataclass(frozen=True)

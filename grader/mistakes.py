@@ -19,6 +19,7 @@ class Misconception(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to tell a learner who made this mistake, and where it is explained."""
 
     says: str
+    title: str | None = None  # in English the id says it
     card: str | None = None  # "<lesson>/<card>"
     source: str | None = None  # the row of the research that found it
 
@@ -51,10 +52,9 @@ def misconceptions() -> dict[str, Misconception]:
 
 
 @cache
-def _said_in(language: str) -> dict[str, str]:
+def _said_in(language: str) -> dict[str, Misconception]:
     """What to tell a learner in another language, for those mistakes that it has words for."""
-    said = read_misconceptions(MISCONCEPTIONS.with_suffix(f".{language}.toml"))
-    return {mistake_id: each.says for mistake_id, each in said.items()}
+    return read_misconceptions(MISCONCEPTIONS.with_suffix(f".{language}.toml"))
 
 
 def mistake(mistake_id: str, /, **values: object) -> Mistake:
@@ -65,7 +65,7 @@ def mistake(mistake_id: str, /, **values: object) -> Mistake:
     try:
         message = known.says.format_map(values)
         if (said := _said_in(current()).get(mistake_id)) is not None:
-            message = filled(said, values)
+            message = filled(said.says, values)
     except KeyError as error:
         raise CheckFault(f"mistake({mistake_id!r}) needs a value for {error}.") from error
     except (ValueError, TypeError, AttributeError, IndexError) as error:
@@ -79,9 +79,15 @@ def card_of(mistake_id: str | None) -> str | None:
     return known.card if known is not None else None
 
 
+def in_words(mistake_id: str) -> str:
+    """A known mistake's name within a sentence, e.g. `cpu time for gpu time`."""
+    said = _said_in(current()).get(mistake_id)
+    return said.title if said is not None and said.title else mistake_id.replace("_", " ")
+
+
 def title(mistake_id: str) -> str:
     """A known mistake's name as a heading, e.g. `CPU time for GPU time`."""
-    words = mistake_id.replace("_", " ")
+    words = in_words(mistake_id)
     for name in ("cpu", "gpu"):
         words = re.sub(rf"\b{name}\b", name.upper(), words)
     return words[:1].upper() + words[1:]
