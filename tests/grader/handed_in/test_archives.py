@@ -177,6 +177,7 @@ def test_too_deep_an_archive_is_refused(into):
 @pytest.mark.parametrize(
     "data",
     [b"", b"no zip at all", zip_of({"a.py": "x" * 500})[:-30], b"Rar!\x1a\x07\x00", b"PK\x05\x06" + 18 * b"\xff"],
+    ids=["empty", "text", "cut short", "rar", "an end alone"],
 )
 def test_what_is_no_sound_zip_is_refused(into, data):
     with pytest.raises(ArchiveRefused, match="can't be read"):
