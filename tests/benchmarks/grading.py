@@ -34,7 +34,7 @@ from grader.runner.descendants import adopt_orphans, descendants, memory_bytes, 
 PACKAGES = {"nbgrader": ["nbgrader==0.9.6"], "otter": ["otter-grader==7.0.0", "ipykernel"]}
 STUDENTS = 12
 LOOK_S = 0.1
-TORCH_EXERCISE = "synchronize/time_on_the_gpu"
+TORCH_EXERCISE = "torch_profiler/schedule_and_export"
 
 FUNCTIONS = {
     "clip": "def clip(value, low, high):\n    return {} max(low, min(value, high))",
