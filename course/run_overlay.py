@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from course.lanes import RunView
 from course.run_tables import Table, TableColumn, Value, in_mib, in_ms
@@ -48,6 +48,11 @@ def overlay(before: RunView, after: RunView, was: Diagnosis, now: Diagnosis) -> 
         summary, helped = unknown.verdict.summary, None
         summary = summary.replace(_("I can't tell"), _("I can't tell whether it helped"), 1)
     return Overlay(summary, helped, tuple(_rows(before, after, was, now, comparison)))
+
+
+def undecided(found: Overlay, why: str) -> Overlay:
+    """The same numbers without saying which are better, where they may differ for another reason than the change."""
+    return Overlay(why, None, tuple(replace(row, better=None) for row in found.rows))
 
 
 def _rows(before: RunView, after: RunView, was: Diagnosis, now: Diagnosis, comparison: Comparison) -> list[Difference]:

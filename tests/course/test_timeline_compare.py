@@ -148,12 +148,15 @@ async def test_a_pinned_run_stays_the_one_before_and_brackets_choose_another(app
         assert note(app) == "Before: train.py, run 1"
 
 
-async def test_a_check_beside_a_run_says_that_they_do_other_work(app: CourseApp) -> None:
+@pytest.mark.parametrize("before", ["run", "check"])
+async def test_what_a_check_did_is_never_said_to_be_better_or_worse(app: CourseApp, before: Any) -> None:
     async with app.run_test(size=WIDE) as pilot:
-        app.keep_run("run", Path("train.py"), GPU, SLOW)
+        app.keep_run(before, Path("train.py"), GPU, SLOW)
         await show(pilot, app, FAST, kind="check")
         await press(pilot, "o")
-        assert "inputs of its own" in note(app)
+        assert title(app) == "A check draws its own inputs: what differs may be theirs."
+        assert app.screen._overlay is not None  # type: ignore[attr-defined]
+        assert {row.better for row in app.screen._overlay.rows} == {None}  # type: ignore[attr-defined]
 
 
 # The tables

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 QUIET = "$foreground 70%"
 REAL = N_("The kernels of a real GPU are seen by torch.profiler only.")
 NOTHING = N_("This run gave the GPU nothing to do.")
-OTHER_KIND = N_("A check calls your functions with inputs of its own: compare shares rather than times.")
+OWN_INPUTS = N_("A check draws its own inputs: what differs may be theirs. To see what a change did, compare two runs.")
 ROOM_ROWS, ROOM_ROWS_FOR_TWO = 22, 30
 """From how many rows on there is room for the legend, of one run and of two."""
 TITLES = (N_("Idle"), N_("Kernels"), N_("Operators"), N_("Memory"), N_("Verdict"), N_("Compare"))
@@ -160,9 +160,11 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
         self._overlay = None
         self._explain_where_there_is_room()
         if under is not None:
-            from course.run_overlay import overlay
+            from course.run_overlay import overlay, undecided
 
             self._overlay = overlay(under.view, shown.view, under.diagnosis, shown.diagnosis)
+            if self._before is not None and "check" in (self._before.kind, self._seen.kind):
+                self._overlay = undecided(self._overlay, _(OWN_INPUTS))
         sees_gpu = bool(shown.view.streams)
         tables = self.query_one(RunTables)
         tables.show_pages(self._pages())
@@ -202,10 +204,7 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
 
         assert self._overlay is not None
         assert self._before is not None
-        note = _("Before: {title}", title=self._before.title)
-        if self._before.kind != self._seen.kind:
-            note += f". {_(OTHER_KIND)}"
-        return comparison_table(self._overlay, note)
+        return comparison_table(self._overlay, _("Before: {title}", title=self._before.title))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if not self.is_mounted:
