@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 
 from course.app.app import CourseApp
 from course.app.widgets.editor import Editor
+from course.app.widgets.header import CourseHeader
 from course.workspace import Workspace
 from grader.verdict import CheckResult
 from tests.course.conftest import EXERCISE, FakeGrader, verdict
@@ -218,6 +219,8 @@ async def open_screen(name: str, pilot: Pilot[None], app: CourseApp, fake: FakeG
         await pilot.pause()
     await EVERY_SCREEN[name](pilot, app, fake)
     await until(pilot, lambda: all(editor.language for editor in app.screen.query(Editor)))
+    headers = app.screen.query(CourseHeader)
+    await until(pilot, lambda: all(header.gpu == "simulated GPU Test Card" for header in headers))
     await pilot.pause()
     await pilot.wait_for_scheduled_animations()
     await pilot.pause()

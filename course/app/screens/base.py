@@ -101,6 +101,7 @@ class CourseScreen(Screen[None]):
     def on_mount(self) -> None:
         # An app that ends while a screen is being made mounts it without all of its widgets.
         if self.app.is_running:
+            self.header.gpu = self.course.gpu_in_words  # it may have become known while the screen was made
             self.open()
 
     def open(self) -> None:
