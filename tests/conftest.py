@@ -18,6 +18,14 @@ settings.load_profile("repeatable")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-snapshots", action="store_true", help="keep the pictures of the screens as they are now")
+    parser.addoption("--long", action="store_true", help="run the tests that take minutes as well")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--long"):
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(pytest.mark.skip(reason="takes minutes: --long runs it"))
 
 
 @pytest.fixture(scope="session")

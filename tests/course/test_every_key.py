@@ -19,7 +19,7 @@ from tests.course.conftest import FakeGrader
 from tests.course.every_screen import EVERY_SCREEN, give_solution, open_screen
 
 ENDS_THE_APP = {"ctrl+q"}
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 
 def keys_of(app: CourseApp) -> list[str]:

@@ -1,6 +1,6 @@
 """The real program, killed at random moments while one types, saves, runs and checks: nothing saved is lost.
 
-Twelve moments, to be quick; PROFILE_FIRST_KILLS=50 takes as many as one wants.
+Four moments, to be quick; PROFILE_FIRST_KILLS=50 takes as many as one wants.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.course.real_terminal import PATIENCE_S, RealTerminal
 
 EXERCISE = "synchronize/time_on_the_gpu"
 SOLUTION = Path(__file__).parents[2] / "solutions" / f"{EXERCISE}.py"
-KILLS = int(os.environ.get("PROFILE_FIRST_KILLS", "12"))
+KILLS = int(os.environ.get("PROFILE_FIRST_KILLS", "4"))
 SEED = 20_261
 PHASES = ("typing", "saving", "running", "checking")
 CTRL_END, CTRL_S = "\x1b[1;5F", "\x13"

@@ -57,6 +57,7 @@ def nothing_is_cut_off(app: CourseApp) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_the_course_is_walked_from_its_first_card_to_the_recap(
     spoken: str, own: Workspace, kept: Progress, fake: FakeGrader
 ) -> None:

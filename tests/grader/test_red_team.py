@@ -138,6 +138,7 @@ def left_in_shared_places() -> list[str]:
 
 @linux
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("bubble", [True, False], ids=["in bubblewrap", "without bubblewrap"])
 def test_hostile_submissions_get_nothing_leave_nothing_and_cost_nobody_anything(bubble: bool, tmp_path: Path) -> None:
     if bubble and bubblewrap.find()[0] is None:
