@@ -707,7 +707,7 @@ async def test_a_failed_check_says_what_was_seen_and_opens_the_card_that_explain
     from grader import mistakes
     from grader.mistakes import Misconception
 
-    known = {"a_mistake": Misconception("said", "perf_counter/second_card")}
+    known = {"a_mistake": Misconception("said", card="perf_counter/second_card")}
     monkeypatch.setattr(mistakes, "misconceptions", lambda: known)
     fake.verdict = verdict(
         CheckResult("First calls are apart.", True, 2, 2),
@@ -771,7 +771,7 @@ async def test_ctrl_o_opens_the_cards_of_several_mistakes_one_after_the_other(
     from grader.mistakes import Misconception
 
     cards = ("perf_counter/second_card", "perf_counter/first_card")
-    known = {f"m{number}": Misconception("said", card) for number, card in enumerate(cards)}
+    known = {f"m{number}": Misconception("said", card=card) for number, card in enumerate(cards)}
     monkeypatch.setattr(mistakes, "misconceptions", lambda: known)
     fake.verdict = verdict(*(CheckResult(f"Check {n}.", False, 0, 2, f"Seen {n}.", f"m{n}") for n in range(2)))
     async with app.run_test(size=(60, 16)) as pilot:
