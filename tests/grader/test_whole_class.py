@@ -65,6 +65,7 @@ print(json.dumps([process.returncode, said]))
 """
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(
         sys.platform != "linux" or landlock_abi() < FIRST_ABI_WITH_FILES or not seccomp.supported(),
         reason="needs Landlock and a filter of system calls",
