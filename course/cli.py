@@ -17,10 +17,9 @@ from lab.language import LANGUAGES, _
 
 if TYPE_CHECKING:
     from course.catalog import Step
-    from course.progress import Best, Progress
+    from course.progress import Best
 
 PASSED, NOT_PASSED, WRONG_USAGE = 0, 1, 2
-SEEDS = 2**31
 
 DESCRIPTION = """\
 Profile First: find out where a PyTorch training loop spends its time and memory before you change it.
@@ -226,9 +225,9 @@ def _grade(options: argparse.Namespace) -> int:
 
 def _seed(text: str) -> int:
     """A seed, as the verdict records it."""
-    if not text.isdecimal() or int(text) >= SEEDS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no seed: a whole number from 0 to {SEEDS - 1}")
-    return int(text)
+    from grader.seeds import seed  # only where one is given, so that --help imports nothing of the grader
+
+    return seed(text)
 
 
 class _Version(argparse.Action):
@@ -265,10 +264,11 @@ def _app(_options: argparse.Namespace) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     from course import catalog, progress
+    from course.report import tell_notice
 
     lessons = catalog.load()
     with progress.at_home() as kept:
-        _tell_notice(kept)
+        tell_notice(kept)
         best = kept.best()
     rows = {
         lesson.id: [(step, progress.status_of(best.get(step.id)), best.get(step.id)) for step in lesson.graded]
@@ -368,18 +368,14 @@ def _check(options: argparse.Namespace) -> int:
 def _keep(verdict: dict[str, Any]) -> None:
     """Keep the points, if they can be kept: whoever waited for a verdict gets it on a full disk too."""
     from course import progress
+    from course.report import tell_notice
 
     try:
         with progress.at_home() as kept:
-            _tell_notice(kept)
+            tell_notice(kept)
             kept.record(verdict)
     except progress.ProgressError as error:
         print(f"profile-first: {error}", file=sys.stderr)
-
-
-def _tell_notice(kept: Progress) -> None:
-    if kept.notice:
-        print(f"profile-first: {kept.notice}", file=sys.stderr)
 
 
 def _hint(options: argparse.Namespace) -> int:

@@ -107,10 +107,3 @@ def duration_in_words(seconds_s: float) -> str:
         return ngettext("{n} minute", "{n} minutes", minutes)
     hours, rest = divmod(minutes, 60)
     return _("{hours} h {rest} min", hours=hours, rest=rest) if rest else f"{hours} h"
-
-
-def card_of(mistake: str) -> str | None:
-    """The card that the grader's list of known mistakes names for one."""
-    from grader import mistakes  # which takes a moment to import
-
-    return mistakes.card_of(mistake)

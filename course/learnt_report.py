@@ -11,6 +11,7 @@ from course import learnt, standing
 from course.catalog import Catalog
 from course.learnt import Learnt, Mistake, duration_in_words
 from course.progress import Progress
+from course.report import card_of, tell_notice
 from course.standing import Standing
 from lab.language import N_, _, ngettext
 
@@ -39,7 +40,7 @@ MONTHS = (
 
 def markdown(kept: Progress, lessons: Catalog, day: datetime.date) -> str:
     """The whole report."""
-    parts = learnt.learnt(kept, lessons, learnt.card_of)
+    parts = learnt.learnt(kept, lessons, card_of)
     reached = standing.standing(lessons, standing.done(kept))
     return "\n".join(
         [f"# {_(TITLE)}", "", *_sum(reached, parts, day), "", *_lessons(parts), "## " + _("The habit"), "", _(HABIT)]
@@ -176,8 +177,7 @@ def report(out: Path | None, *, force: bool) -> int:
     from course.workspace import write_atomically
 
     with progress.at_home() as kept:
-        if kept.notice:
-            print(_("profile-first: {notice}", notice=kept.notice), file=sys.stderr)
+        tell_notice(kept)
         text = markdown(kept, catalog.load(), datetime.date.today())
     if out is None:
         from course.report import Ink

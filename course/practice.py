@@ -6,7 +6,7 @@ import json
 import sys
 
 from course import catalog, names, progress, workspace
-from course.report import Ink
+from course.report import Ink, tell_notice
 from lab.language import _
 
 
@@ -15,8 +15,7 @@ def hint(exercise: str, *, all_of_them: bool, as_json: bool) -> int:
     step = names.exercise_step(exercise, catalog.load(), "hints")
     total = len(step.hints)
     with progress.at_home() as kept:
-        if kept.notice:
-            print(f"profile-first: {kept.notice}", file=sys.stderr)
+        tell_notice(kept)
         before = min(kept.hints_shown(step.id), total)
         shown = total if all_of_them else min(before + 1, total)
         if shown > before:

@@ -70,11 +70,11 @@ def add_command(commands: Any) -> None:
 def show(options: argparse.Namespace) -> int:
     """Show how far the learner is."""
     from course import catalog, progress, standing
-    from course.report import Ink
+    from course.report import Ink, tell_notice
 
     lessons = catalog.load()
     with progress.at_home() as kept:
-        _tell_notice(kept)
+        tell_notice(kept)
         what = standing.done(kept)
         reached = standing.standing(lessons, what)
         place = kept.place()
@@ -175,11 +175,12 @@ def _status(step: Step, what: Done) -> str:
 def export(options: argparse.Namespace) -> int:
     """Write all that was done into one file."""
     from course import accounts, catalog, progress, transfer, workspace
+    from course.report import tell_notice
 
     if not options.force:
         transfer.refuse_to_replace(options.file, accounts.BEGINS)
     with progress.at_home() as kept:
-        _tell_notice(kept)
+        tell_notice(kept)
         written = transfer.export_to(options.file, kept, workspace.at_home(), catalog.load())
     print(f"{options.file} holds {_count(len(written.attempts), 'check')} and {_count(len(written.files), 'file')}.")
     print(_("On the other machine: profile-first progress import {name}", name=options.file.name))
@@ -191,9 +192,10 @@ def bring_in(options: argparse.Namespace) -> int:
     from course import catalog, progress, transfer, workspace
     from course.accounts import AccountsUnreadable
     from course.names import WrongUsage
+    from course.report import tell_notice
 
     with progress.at_home() as kept:
-        _tell_notice(kept)
+        tell_notice(kept)
         try:
             changed = transfer.import_from(options.file, kept, workspace.at_home(), catalog.load())
         except AccountsUnreadable as error:
@@ -210,8 +212,3 @@ def bring_in(options: argparse.Namespace) -> int:
 
 def _count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def _tell_notice(kept: Progress) -> None:
-    if kept.notice:
-        print(f"profile-first: {kept.notice}", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from lab.language import N_, _
 
 if TYPE_CHECKING:
     from course.doctor import Finding
+    from course.progress import Progress
 
 _STATUS = {
     "passed": N_("passed"),
@@ -29,6 +31,21 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u200e\u2
 def printable(text: str) -> str:
     """A line of text from a file of anybody's, without what a terminal would obey."""
     return _UNPRINTABLE.sub(" ", text)
+
+
+def card_of(mistake: str | None) -> str | None:
+    """The `<lesson>/<card>` that the grader's list of known mistakes names for one."""
+    if not mistake:
+        return None
+    from grader import mistakes  # which takes a moment to import
+
+    return mistakes.card_of(mistake)
+
+
+def tell_notice(kept: Progress) -> None:
+    """Say what opening the progress file has to say."""
+    if kept.notice:
+        print(_("profile-first: {notice}", notice=kept.notice), file=sys.stderr)
 
 
 class Ink:

@@ -17,9 +17,9 @@ from grader.batch.grade import Checker, Settings, grade
 from grader.batch.ledger import Ledger
 from grader.batch.points import gradebook
 from grader.batch.records import Attempt, Found, Result, Student
-from grader.check import SEEDS
 from grader.reports.gradescope import gradescope
 from grader.reports.words import Words
+from grader.seeds import SEEDS
 from grader.submissions.find import find_of_one
 
 STUDENT = Student("student")

@@ -20,6 +20,7 @@ from grader.errors import CheckFault, GraderError, SeedOutOfRange, SubmissionNot
 from grader.notebook import SUFFIX, NotebookUnreadable, read_notebook
 from grader.runner.cancellation import Cancellation
 from grader.runner.warm import WarmRunner
+from grader.seeds import SEEDS
 from grader.source import Source, Unreadable, max_bytes, read_source
 from grader.verdict import CheckResult, Gpu, Status, Verdict
 from lab.language import _, current
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from grader.api import Seen
 
 CHECKS = Path(__file__).with_name("checks")
-SEEDS = 2**31
 
 
 def exercise_ids(checks: Path = CHECKS) -> list[str]:

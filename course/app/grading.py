@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from course.report import card_of
 from lab.language import current
 
 
@@ -52,15 +53,6 @@ def verdict_json(verdict: Any) -> dict[str, Any]:
     from grader.verdict import to_plain
 
     return to_plain(verdict)
-
-
-def card_of(mistake: str | None) -> str | None:
-    """The `<lesson>/<card>` that explains a mistake."""
-    if not mistake:
-        return None
-    from grader import mistakes  # which takes a moment to import
-
-    return mistakes.card_of(mistake)
 
 
 def explanations(verdict: Mapping[str, Any]) -> list[str]:

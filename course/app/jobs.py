@@ -8,9 +8,9 @@ from typing import Any
 
 from textual.content import Content
 
-from course.app.grading import RunResult, card_of
+from course.app.grading import RunResult
 from course.app.prose import QUIET, Block, Text
-from course.report import gpu_in_words
+from course.report import card_of, gpu_in_words
 from lab.language import N_, _, ngettext
 
 STATUS_WORDS = {

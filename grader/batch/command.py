@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.batch.policy import Policy, add_options, policy_from
 from grader.errors import GraderError, UnknownExercise
+from grader.seeds import SEEDS, seed
 from lab.language import current, speaking
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print a summary as JSON")
     how = parser.add_argument_group("how it is graded")
     how.add_argument("--jobs", type=_jobs, default=None, metavar="N", help="at the same time (one for each processor)")
-    how.add_argument("--seed", type=_seed, metavar="N", help="of the hidden inputs, the same for all (drawn once)")
+    how.add_argument("--seed", type=seed, metavar="N", help="of the hidden inputs, the same for all (drawn once)")
     how.add_argument("--seed-per-student", action="store_true", help="other hidden inputs for each student")
     how.add_argument("--regrade", action="store_true", help="grade again what has not changed")
     how.add_argument(
@@ -89,21 +90,12 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _seed(text: str) -> int:
-    from grader.check import SEEDS
-
-    if not text.isdecimal() or int(text) >= SEEDS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no seed: a whole number from 0 to {SEEDS - 1}")
-    return int(text)
-
-
 def run(options: argparse.Namespace) -> int:
     """Carry the command out; returns the exit code. Raises GraderError with what to do about it."""
     from grader.batch.grade import grade
     from grader.batch.ledger import Ledger
     from grader.batch.overrides import read_overrides
     from grader.batch.points import gradebook, max_points
-    from grader.check import SEEDS
     from grader.reports import write_all
     from grader.reports.words import Words
     from grader.submissions.find import find

@@ -21,8 +21,9 @@ from grader.batch.grading_process import GradingProcess, ProcessHangs, ProcessLo
 from grader.batch.ledger import Ledger
 from grader.batch.reach import reaches
 from grader.batch.records import Attempt, Result
-from grader.check import SEEDS, course_version
+from grader.check import course_version
 from grader.errors import GraderError, RunnerUnavailable
+from grader.seeds import SEEDS
 from grader.source import max_bytes
 from grader.verdict import CheckResult, Verdict
 
@@ -155,9 +156,7 @@ def grade(
     return [results[number] for number in sorted(results)]
 
 
-def _next(
-    heard: queue.SimpleQueue[News],
-) -> tuple[int, Result] | BaseException | None:
+def _next(heard: queue.SimpleQueue[News]) -> News:
     while True:  # with a limit, since only then Ctrl+C is heard
         try:
             return heard.get(timeout=0.5)
@@ -200,7 +199,6 @@ def check_attempt(checker: Checker, task: Task) -> Result:
     path, began_s = Path(task.attempt.file), time.monotonic()
     verdict: Verdict | None = None
     trouble: str | None = None
-    look: list[str] = []
     reached = reaches(path)
     for _ in range(ATTEMPTS_AT_A_LOST_PROCESS):
         try:
@@ -219,7 +217,6 @@ def check_attempt(checker: Checker, task: Task) -> Result:
             break
     if verdict is not None and reached.forbidden:
         verdict = _nothing_for(verdict, reached.forbidden)
-    look = [*reached.forbidden, *reached.look]
     return Result(
         attempt=task.attempt,
         source_sha256=task.source_sha256,
@@ -230,7 +227,7 @@ def check_attempt(checker: Checker, task: Task) -> Result:
         duration_s=round(time.monotonic() - began_s, 3),
         verdict=verdict,
         trouble=trouble,
-        look=look,
+        look=[*reached.forbidden, *reached.look],
     )
 
 

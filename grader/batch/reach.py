@@ -17,9 +17,9 @@ from pathlib import Path
 
 import msgspec
 
+from grader.runner.sandbox import PROJECT
 from grader.source import Source, Unreadable, max_bytes, read_source
 
-OURS = ("course", "exercises", "grader", "lab", "solutions", "tests")
 ALLOWED_OF_THE_LAB = {"lab.gpu": ("use", "wait")}
 """What a notebook's first cell and a program of one's own may ask of the lab."""
 WORKLOADS = ("lab.workloads.build", "lab.workloads.expect", "lab.workloads.finish")
@@ -142,7 +142,7 @@ class _Visitor(ast.NodeVisitor):
 
     def _import(self, line: int, module: str, names: tuple[str, ...]) -> None:
         top = module.partition(".")[0]
-        if (top in OURS and not self._is_allowed(module, names)) or top in FORBIDDEN_MODULES:
+        if (top in PROJECT and not self._is_allowed(module, names)) or top in FORBIDDEN_MODULES:
             self.forbidden.append((line, f"it imports {module}"))
         elif top in MODULES_TO_LOOK_AT:
             self.look.append((line, f"it imports {module}"))

@@ -6,12 +6,25 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.lesson_files import unclosed_fence
 from grader.lint.places import Course
 from grader.percent import Cell, split
 
 LANGUAGES = ("en", "it", "fr")
 _LANGUAGE = f"(?:{'|'.join(LANGUAGES)})"
 _NAME = "[a-z][a-z0-9_]*"
+
+
+def read_text(course: Course, file: Path) -> tuple[str, str | None]:
+    """A Markdown file's text; or why it can't be read as lessons and the glossary are."""
+    place = course.name(file)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        return "", f"{place}: isn't UTF-8 ({error}). Save it as UTF-8."
+    if begun := unclosed_fence(text):
+        return "", f"{place}:{begun}: this block of code has no end, so all below is part of it. Close it with ```."
+    return text, None
 
 
 def complaints(course: Course) -> Iterator[str]:

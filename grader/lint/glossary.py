@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from grader.lesson_files import alphabetical, form_pattern, forms_of, read_order, split, unclosed_fence
-from grader.lint.files import LANGUAGES
+from grader.lesson_files import alphabetical, form_pattern, forms_of, read_order, split
+from grader.lint.files import LANGUAGES, read_text
 from grader.lint.height import height
 from grader.lint.lessons import cards
 from grader.lint.places import Course
@@ -41,13 +41,9 @@ def complaints(course: Course) -> Iterator[str]:
 
 def _text(course: Course, file: Path, language: str, taught_by: dict[str, Any]) -> Iterator[str]:
     place = course.name(file)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        yield f"{place}: isn't UTF-8 ({error}). Save it as UTF-8."
-        return
-    if begun := unclosed_fence(text):
-        yield f"{place}:{begun}: this block of code has no end, so all below is part of it. Close it with ```."
+    text, complaint = read_text(course, file)
+    if complaint is not None:
+        yield complaint
         return
     sections = split(text).sections
     names = [section.name for section in sections]

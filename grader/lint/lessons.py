@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import CheckFault
-from grader.lesson_files import KINDS, kind_and_name, number_and_id, outside_code, read_order, split, unclosed_fence
+from grader.lesson_files import KINDS, kind_and_name, number_and_id, outside_code, read_order, split
 from grader.lint.checks import points_of
-from grader.lint.files import LANGUAGES
+from grader.lint.files import LANGUAGES, read_text
 from grader.lint.height import BRIEF_LINES, CARD_LINES, FENCED_COLUMNS, height, too_wide
 from grader.lint.places import Course
 from grader.percent import split as split_cells
@@ -145,13 +145,9 @@ def _graded(course: Course, lesson: Lesson, order: str, step: dict[str, Any], ki
 
 def _text(course: Course, lesson: Lesson, file: Path, steps: list[tuple[str, str]]) -> Iterator[str]:
     place = course.name(file)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        yield f"{place}: isn't UTF-8 ({error}). Save it as UTF-8."
-        return
-    if begun := unclosed_fence(text):
-        yield f"{place}:{begun}: this block of code has no end, so all below is part of it. Close it with ```."
+    text, complaint = read_text(course, file)
+    if complaint is not None:
+        yield complaint
         return
     sections = split(text).sections
     names = [name for _, name in steps if name]

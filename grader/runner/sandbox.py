@@ -32,7 +32,8 @@ OTHER_USER = "a user of its own"
 PACKAGES = Path(__file__).parents[2]
 OURS = ("lab", "grader/runner", "grader/__init__.py", "grader/errors.py", "grader/verdict.py", "grader/feedback.py")
 """What a run may still have to import of this project. Not the checks, the solutions or the tests."""
-HIDDEN = ("course", "exercises", "grader", "lab", "solutions", "tests")
+PROJECT = ("course", "exercises", "grader", "lab", "solutions", "tests")
+"""Our folders; of these a run sees only what is named above."""
 SYSTEM = (
     "/usr",
     "/lib",
@@ -275,7 +276,7 @@ def empty_shared_memory() -> None:
 
 def readable() -> tuple[str, ...]:
     """What of the system a run may see: the system's own files, Python with its packages, and the lab."""
-    hidden = [str(PACKAGES / part) for part in HIDDEN]
+    hidden = [str(PACKAGES / part) for part in PROJECT]
     links = [place for place in SYSTEM if Path(place).is_symlink()]
     return (*links, *without([*SYSTEM, *_python()], hidden), *(str(PACKAGES / part) for part in OURS))
 

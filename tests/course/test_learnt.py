@@ -193,7 +193,7 @@ async def test_the_course_recap_shows_the_report_and_s_saves_it(size: tuple[int,
 async def test_a_number_on_the_recap_opens_what_is_worth_another_look(
     app: CourseApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(learnt, "card_of", card_of)
+    monkeypatch.setattr("course.app.screens.recap.card_of", card_of)
     app.progress.record(to_plain(verdict(WRONG)))
     app.progress.record(to_plain(verdict(*HALF_RIGHT, exercise=QUIZ)))
     async with app.run_test(size=SMALL) as pilot:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 TOO_SMALL = N_("The course needs 60 columns and 16 rows.\nMake the window larger; nothing is lost.")
 
+# On every screen without an editor, in which a question mark is text.
+HELP = Binding("f1,question_mark", "app.help", N_("Help"), id="help")
+
 # On every screen that runs programs.
 TIMELINE = (
     Binding(

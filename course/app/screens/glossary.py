@@ -13,7 +13,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from course.app.prose import Text, flow, parse
-from course.app.screens.base import CourseScreen
+from course.app.screens.base import HELP, CourseScreen
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.choice_list import ChoiceList
 from lab.language import N_, _
@@ -36,7 +36,7 @@ that the step uses are marked with ◆. Enter opens the card that teaches a word
 searches here and in all cards.
 """)
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        HELP,
         Binding("escape,g", "back", N_("Back"), id="glossary.back", tooltip=N_("Go back to where you were")),
     ]
 

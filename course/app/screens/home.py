@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from course import standing
 from course.app.jobs import points_in_words
-from course.app.screens.base import CourseScreen
+from course.app.screens.base import HELP, CourseScreen
 from course.app.widgets.choice_list import ChoiceList
 from lab.language import N_, _
 
@@ -57,7 +57,7 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
             key_display="←",
             tooltip=N_("Back to the lessons"),
         ),
-        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        HELP,
     ]
 
     def body(self) -> ComposeResult:

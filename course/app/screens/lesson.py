@@ -13,7 +13,7 @@ from textual.content import Content
 
 from course.app.jobs import ended_well, run_summary
 from course.app.prose import STRONG, Block, Code, Text, heading, parse
-from course.app.screens.base import SIDEWAYS, TIMELINE, StepScreen
+from course.app.screens.base import HELP, SIDEWAYS, TIMELINE, StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
 from course.app.widgets.job import JobPanel
 from course.app.widgets.prediction import PredictionPanel, outcome
@@ -51,7 +51,7 @@ Where a card asks you to predict, do it before you run: what follows is shown af
 some cards F5 first asks what you expect; the number of a choice answers, F5 again runs without an answer.
 """)
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        HELP,
         Binding("f5,r,ctrl+r", "run", N_("Run"), id="run", show=False, tooltip=N_("Run the code of this card")),
         Binding(
             "f8,ctrl+c",

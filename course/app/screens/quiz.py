@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 from course.app.grading import quiz_results, quiz_verdict
 from course.app.jobs import points_in_words
 from course.app.prose import Block, Text, flow, heading, one_line, parse
-from course.app.screens.base import StepScreen
+from course.app.screens.base import HELP, StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
 from course.app.widgets.choice_list import ChoiceList
 from course.app.widgets.prose import Prose
@@ -40,7 +40,7 @@ The quiz of the lesson. Choose with the arrows, j and k, or the number, and answ
 whether the answer is right, and why. The whole quiz can be taken again as often as you like; the best result counts.
 """)
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        HELP,
         Binding(
             "enter",
             "answer_or_go_on",

@@ -15,10 +15,11 @@ from textual.style import Style
 from course import learnt, learnt_report, standing
 from course.app.jobs import points_in_words
 from course.app.prose import Block, Text, heading, parse
-from course.app.screens.base import CourseScreen
+from course.app.screens.base import HELP, CourseScreen
 from course.app.screens.lesson import CardScroll, LessonScreen
 from course.app.widgets.actions import BACK, ActionBar, ActionButton, Spring
 from course.app.widgets.prose import Prose
+from course.report import card_of
 from course.workspace import WorkspaceError, write_atomically
 from lab.language import N_, _, ngettext
 
@@ -58,7 +59,7 @@ opens it. Anything can be done again.
         step = self.step
         lesson = self.course.catalog.lesson(step.lesson)
         assert lesson is not None
-        (learned,) = learnt.learnt(self.course.progress, self.course.catalog, learnt.card_of, lesson.id)
+        (learned,) = learnt.learnt(self.course.progress, self.course.catalog, card_of, lesson.id)
         shown: list[Block] = [heading(step.title)]
         if learned.reached.complete and lesson.promise:
             shown.append(Text(Content.styled(lesson.promise, "bold"), Content.styled("✓ ", "$text-success")))
@@ -137,7 +138,7 @@ What you learnt so far: what you can do now, the points, what went wrong and was
 it as a Markdown file, c copies it.
 """)
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        HELP,
         Binding("escape,enter", "to_map", N_("Map"), id="map", tooltip=N_("Go to the course map")),
         Binding("s", "save_report", N_("Save"), id="report.save", tooltip=N_("Save this report as a Markdown file")),
         Binding(

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from course.app.diff import SIDE_BY_SIDE, show
-from course.app.screens.base import CourseScreen
+from course.app.screens.base import HELP, CourseScreen
 from course.app.screens.lesson import CardScroll
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.compare import compare
@@ -38,7 +38,7 @@ A solution beside your code: - is yours, + is the solution, and words that diffe
 out. It is one way that passes; others are as good.
 """)
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        HELP,
         Binding("n", "change(1)", N_("Next change"), id="change.next", tooltip=N_("Go to the next change")),
         Binding("p", "change(-1)", N_("Change before"), id="change.previous", tooltip=N_("Go to the change before")),
         Binding("escape,d,ctrl+d", "back", N_("Back"), id="solution.back", tooltip=N_("Go back to your code")),

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from course.app.run_words import headline, report
 from course.app.runs import SeenRun, Shown
-from course.app.screens.base import CourseScreen
+from course.app.screens.base import HELP, CourseScreen
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.job import StatusLine
 from course.app.widgets.run_tables import Page, RunTables
@@ -61,7 +61,7 @@ On a simulated GPU all times are those of the simulated card. On a real one kern
 open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or rank of a trace.
 """)
     BINDINGS = [  # noqa: RUF012
-        Binding("f1,question_mark", "app.help", N_("Help"), id="help"),
+        HELP,
         Binding("escape,q,f10", "dismiss", N_("Back"), key_display="Esc", id="timeline.close", tooltip=N_("Go back")),
         Binding("o", "overlay", N_("Compare"), id="timeline.overlay", tooltip=N_("Lay the run before over this one")),
         Binding("t", "table", N_("Table"), id="timeline.table", tooltip=N_("Show the next table")),

@@ -1,0 +1,14 @@
+"""The numbers that the hidden inputs of a check are drawn from."""
+
+from __future__ import annotations
+
+import argparse
+
+SEEDS = 2**31
+
+
+def seed(text: str) -> int:
+    """A seed on a command line, as the verdict records it."""
+    if not text.isdecimal() or int(text) >= SEEDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no seed: a whole number from 0 to {SEEDS - 1}")
+    return int(text)
