@@ -11,6 +11,7 @@ import pytest
 
 from course import catalog, progress, workspace
 from course.app.app import CourseApp
+from course.app.grading import real_grader
 from course.app.widgets.footer import CourseFooter
 from course.progress import Progress
 from course.workspace import Workspace
@@ -219,3 +220,10 @@ def _no_other_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test ever touches the progress of whoever runs it."""
     monkeypatch.setenv("PROFILE_FIRST_HOME", str(tmp_path / "home"))
     assert workspace.at_home().folder.is_relative_to(tmp_path)
+
+
+@pytest.fixture
+def real_app(home: Path, kept: Progress, monkeypatch: pytest.MonkeyPatch) -> CourseApp:
+    """The app with the real course and the real grader, on the simulated GPU."""
+    monkeypatch.setenv("PROFILE_FIRST_GPU", "simulated")
+    return CourseApp(catalog.load(), workspace.at_home(), kept, real_grader)

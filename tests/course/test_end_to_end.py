@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from course import catalog, progress, workspace
+from course import progress, workspace
 from course.app.app import CourseApp
-from course.app.grading import real_grader
 from course.app.screens.exercise import ExerciseScreen
+from course.progress import Progress
 from tests.course.real_terminal import PATIENCE_S, RealTerminal
 from tests.course.test_app import SMALL, editor, go_to, panel, press, shown, until
 
@@ -19,42 +19,36 @@ EXERCISE = "synchronize/time_on_the_gpu"
 pytestmark = pytest.mark.slow
 
 
-async def test_run_check_and_pass_an_exercise_with_the_real_grader(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PROFILE_FIRST_GPU", "simulated")
-    own = workspace.at_home()
-    with progress.at_home() as kept:
-        app = CourseApp(catalog.load(), own, kept, real_grader)
-        async with app.run_test(size=SMALL) as pilot:
-            await go_to(pilot, app, EXERCISE)
-            await until(pilot, lambda: "imulated" in app.gpu_in_words)
-            await press(pilot, "f5")
-            await until(pilot, lambda: app.job is None and "Finished" in panel(app).status.text.plain)
-            assert "products" in panel(app).output.text
-            await press(pilot, "f6")
-            await until(pilot, lambda: "Not yet" in shown(app))
-            assert "Ctrl+O" in shown(app)
-            solution = Path(__file__).parents[2] / "solutions" / f"{EXERCISE}.py"
-            await press(pilot, "f3")
-            editor(app).text = solution.read_text("utf-8")
-            await press(pilot, "f6")
-            await until(pilot, lambda: "✓ Passed" in shown(app))
-            assert kept.best()[EXERCISE].passed
+async def test_run_check_and_pass_an_exercise_with_the_real_grader(real_app: CourseApp, kept: Progress) -> None:
+    app = real_app
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await until(pilot, lambda: "imulated" in app.gpu_in_words)
+        await press(pilot, "f5")
+        await until(pilot, lambda: app.job is None and "Finished" in panel(app).status.text.plain)
+        assert "products" in panel(app).output.text
+        await press(pilot, "f6")
+        await until(pilot, lambda: "Not yet" in shown(app))
+        assert "Ctrl+O" in shown(app)
+        solution = Path(__file__).parents[2] / "solutions" / f"{EXERCISE}.py"
+        await press(pilot, "f3")
+        editor(app).text = solution.read_text("utf-8")
+        await press(pilot, "f6")
+        await until(pilot, lambda: "✓ Passed" in shown(app))
+        assert kept.best()[EXERCISE].passed
 
 
-async def test_a_loop_that_never_ends_can_be_stopped(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PROFILE_FIRST_GPU", "simulated")
-    own = workspace.at_home()
+async def test_a_loop_that_never_ends_can_be_stopped(real_app: CourseApp) -> None:
+    app, own = real_app, real_app.workspace
     own.open(EXERCISE)
     own.save(EXERCISE, "print('begun', flush=True)\nwhile True:\n    pass\n")
-    with progress.at_home() as kept:
-        app = CourseApp(catalog.load(), own, kept, real_grader)
-        async with app.run_test(size=SMALL) as pilot:
-            await go_to(pilot, app, EXERCISE)
-            assert isinstance(app.screen, ExerciseScreen)
-            await press(pilot, "f5")
-            await until(pilot, lambda: "begun" in panel(app).output.text)
-            await press(pilot, "f8")
-            await until(pilot, lambda: "Stopped" in panel(app).status.text.plain)
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        assert isinstance(app.screen, ExerciseScreen)
+        await press(pilot, "f5")
+        await until(pilot, lambda: "begun" in panel(app).output.text)
+        await press(pilot, "f8")
+        await until(pilot, lambda: "Stopped" in panel(app).status.text.plain)
 
 
 def test_a_terminal_that_is_closed_right_after_a_key_loses_nothing(home: Path) -> None:

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from course import catalog, progress, workspace
 from course.app.app import CourseApp
-from course.app.grading import real_grader
 from tests.course.test_app import SMALL, editor, go_to, panel, press, until
 from tests.course.test_killed import processes_of
 
@@ -36,27 +34,24 @@ STUBBORN = {
 pytestmark = pytest.mark.slow
 
 
-async def test_each_of_these_is_stopped_and_one_types_on_meanwhile(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PROFILE_FIRST_GPU", "simulated")
-    own = workspace.at_home()
-    with progress.at_home() as kept:
-        app = CourseApp(catalog.load(), own, kept, real_grader)
-        async with app.run_test(size=SMALL) as pilot:
-            await go_to(pilot, app, EXERCISE)
-            await until(pilot, lambda: app._grader is not None and app._grader.gpu)
-            idle = len(processes_of(home))
-            for name, program in STUBBORN.items():
-                editor(app).take_over(program)
-                await press(pilot, "f5")
-                await until(pilot, lambda: "begun" in panel(app).output.text)
-                await press(pilot, "f3", "ctrl+end", *"typed")
-                await until(pilot, lambda: editor(app).text.endswith("typed"))
-                began_s = time.monotonic()
-                await press(pilot, "f8")
-                await until(pilot, lambda: "Stopped" in panel(app).status.text.plain)
-                assert time.monotonic() - began_s < 10, name
-                assert app.job is None
-                await until(pilot, lambda: len(processes_of(home)) <= idle)
-            editor(app).take_over("while True:\n    print('x' * 10_000)\n")
+async def test_each_of_these_is_stopped_and_one_types_on_meanwhile(home: Path, real_app: CourseApp) -> None:
+    app = real_app
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await until(pilot, lambda: app._grader is not None and app._grader.gpu)
+        idle = len(processes_of(home))
+        for name, program in STUBBORN.items():
+            editor(app).take_over(program)
             await press(pilot, "f5")
-            await until(pilot, lambda: "Too much output" in panel(app).status.text.plain)
+            await until(pilot, lambda: "begun" in panel(app).output.text)
+            await press(pilot, "f3", "ctrl+end", *"typed")
+            await until(pilot, lambda: editor(app).text.endswith("typed"))
+            began_s = time.monotonic()
+            await press(pilot, "f8")
+            await until(pilot, lambda: "Stopped" in panel(app).status.text.plain)
+            assert time.monotonic() - began_s < 10, name
+            assert app.job is None
+            await until(pilot, lambda: len(processes_of(home)) <= idle)
+        editor(app).take_over("while True:\n    print('x' * 10_000)\n")
+        await press(pilot, "f5")
+        await until(pilot, lambda: "Too much output" in panel(app).status.text.plain)

@@ -2,7 +2,7 @@
 
 
 def time_on_the_gpu(work):
-    for place in (".", "/dev/shm", "/tmp", "/var/tmp", "/work"):
+    for place in (".", "/dev/shm", "/tmp", "/var/tmp", "/srv"):
         try:
             for number in range(40):
                 with open(f"{place}/taken_by_red_team_{number}", "wb") as file:

@@ -5,7 +5,7 @@ import os
 
 def time_on_the_gpu(work):
     work()
-    for number, place in enumerate(("/etc/passwd", "/tmp", "/", "/work", os.path.expanduser("~"), "/proc/self")):
+    for number, place in enumerate(("/etc/passwd", "/tmp", "/", "/srv", os.path.expanduser("~"), "/proc/self")):
         for link in (os.link, os.symlink):
             try:
                 link(place, f"{link.__name__}{number}")

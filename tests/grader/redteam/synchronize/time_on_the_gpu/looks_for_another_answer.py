@@ -6,7 +6,7 @@ import time
 NAME = "time_on_the_gpu"
 begin = time.monotonic()
 answers = []
-for top in ("/tmp", "/var/tmp", "/home", "/root", "/work", "/dev/shm", "/proc/1/root/tmp", "..", "/usr/lib", "/"):
+for top in ("/tmp", "/var/tmp", "/home", "/root", "/srv", "/dev/shm", "/proc/1/root/tmp", "..", "/usr/lib", "/"):
     for folder, _, files in os.walk(top):
         if time.monotonic() - begin > 3:
             break
