@@ -28,6 +28,7 @@ from course.app.finding import Finding
 from course.app.forget import forget_what_was_left
 from course.app.line_breaks import keep_no_break_spaces
 from course.app.looks import Looks
+from course.app.reverse import keep_reverse
 from course.app.screens.base import CourseScreen
 from course.app.shows_runs import ShowsRuns
 from course.app.speaking import Speaking
@@ -87,6 +88,7 @@ class CourseApp(Speaking, ShowsRuns, Attention, Finding, Looks, Clipboard):
         self, catalog: Catalog, workspace: Workspace, progress: Progress, make_grader: Callable[[], Grader]
     ) -> None:
         keep_no_break_spaces()
+        keep_reverse()
         # Told so early, Textual leaves colours out; told later, it only turns them into greys.
         super().__init__(ansi_color=True if os.environ.get("NO_COLOR") else None)
         self.catalog = catalog
@@ -283,16 +285,6 @@ class CourseApp(Speaking, ShowsRuns, Attention, Finding, Looks, Clipboard):
 
         self.progress.set(AT_MAP, "yes")
         self._change_to(CourseRecapScreen())
-
-    def show_aside(self, card: str, words: Sequence[str] = ()) -> None:
-        """Show a card on top of what is there, with these words marked; escape goes back."""
-        from course.app.screens.lesson import AsideScreen
-
-        step = self.catalog.step(card)
-        if step is None:
-            self.notify(_("There is no card {card}.", card=card), severity="warning", markup=False)
-        else:
-            self.push_screen(AsideScreen(step, words))
 
     def _change_to(self, screen: Screen[Any]) -> None:
         self._leave_screens()

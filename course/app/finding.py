@@ -11,7 +11,7 @@ from textual.binding import Binding
 from lab.language import N_, _
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from course.catalog import Catalog, Step
     from course.progress import Progress
@@ -34,6 +34,8 @@ FINDING: Sequence[Binding] = (
 BOOKMARK = Binding(
     "b", "app.bookmark", N_("Bookmark"), id="bookmark", show=False, tooltip=N_("Mark this step, or take the mark away")
 )
+
+HOW_TO_BOOKMARK = N_("b marks the step that you read, or the one under the cursor in a lesson's list of steps (→).")
 
 
 class Finding(App[None]):
@@ -91,10 +93,25 @@ class Finding(App[None]):
         if not self._is_open(GlossaryScreen):
             self.push_screen(GlossaryScreen(term, here))
 
+    def show_aside(self, card: str, words: Sequence[str] = (), then: Callable[[], None] | None = None) -> None:
+        """Show a card on top of what is there, with these words marked; escape goes back, `then` to the next card."""
+        from course.app.screens.aside import AsideScreen
+
+        step = self.catalog.step(card)
+        if step is None:
+            self.notify(_("There is no card {card}.", card=card), severity="warning", markup=False)
+        else:
+            self.push_screen(AsideScreen(step, words, then))
+
     def action_bookmark(self) -> None:
         """Mark the step that is shown, or take its mark away."""
-        step = self.step_shown()
-        if step is not None:
+        self.toggle_bookmark(self.step_shown())
+
+    def toggle_bookmark(self, step: Step | None) -> None:
+        """Mark a step, or take its mark away; say how one is made where there is no step."""
+        if step is None:
+            self.notify(_(HOW_TO_BOOKMARK), timeout=6, markup=False)
+        else:
             marked = self.progress.toggle_bookmark(step.id)
             what = (
                 _("Bookmarked: “{step}”. The map lists all bookmarks.")

@@ -22,6 +22,8 @@ OFFERS = {
 }
 """What whoever reads only that language understands."""
 
+NOTHING_TO_COPY = N_("Ctrl+C copies what is selected, and stops a program that runs. Ctrl+Q leaves the course.")
+
 # What Textual itself says in English.
 TEXTUALS = (
     N_("Theme"),
@@ -100,10 +102,8 @@ class Speaking(App[None]):
         self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
 
     def action_help_quit(self) -> None:
-        for key, active in self.active_bindings.items():
-            if active.binding.action in ("quit", "app.quit"):
-                self.notify(_("Press [b]{key}[/b] to quit the app", key=key), title=_("Do you want to quit?"))
-                return
+        """Ctrl+C with nothing to copy and nothing to stop: say what it is for, and what leaves."""
+        self.notify(_(NOTHING_TO_COPY), markup=False)
 
     @on(events.DeliveryComplete)
     def _on_delivery_complete(self, event: events.DeliveryComplete) -> None:

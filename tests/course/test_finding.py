@@ -13,10 +13,11 @@ from textual.widgets import Input, Static
 
 from course import catalog, search, terms
 from course.app.app import CourseApp
+from course.app.screens.aside import AsideScreen
 from course.app.screens.base import CourseScreen
 from course.app.screens.exercise import ExerciseScreen
 from course.app.screens.glossary import GlossaryScreen
-from course.app.screens.lesson import AsideScreen, LessonScreen
+from course.app.screens.lesson import LessonScreen
 from course.app.screens.search import SearchScreen, _around
 from course.app.widgets.choice_list import ChoiceList
 from course.app.widgets.prose import FOUND, Prose

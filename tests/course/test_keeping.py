@@ -228,14 +228,17 @@ async def test_what_was_not_decided_is_asked_at_the_next_start(make_app: MakeApp
         assert list(backups(own).values()) == [THEIRS]
 
 
-async def test_a_reset_keeps_both(app: CourseApp, own: Workspace) -> None:
+async def test_a_reset_asks_once_and_keeps_both(app: CourseApp, own: Workspace) -> None:
     async with app.run_test(size=SMALL) as pilot:
         await both_change(pilot, app, own)
         await press(pilot, "f9", "y")
-        await until(pilot, lambda: isinstance(app.screen, BothChangedScreen))
-        await press(pilot, "k")
         await until(pilot, lambda: on_disk(own) == STARTER)
+        assert isinstance(app.screen, ExerciseScreen)
         assert set(backups(own).values()) == {THEIRS, TYPED}
+        assert own.draft(EXERCISE) is None
+        assert "Ctrl+Z undoes the reset" in status(app)
+        await press(pilot, "ctrl+z")
+        assert editor(app).text == TYPED
 
 
 async def test_what_another_program_saves_that_is_no_text_is_backed_up_when_mine_stays(

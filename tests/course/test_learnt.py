@@ -11,9 +11,9 @@ import pytest
 from course import catalog, cli, learnt, learnt_report, standing
 from course.app import attention
 from course.app.app import CourseApp
+from course.app.screens.aside import AsideScreen
 from course.app.screens.exercise import ExerciseScreen
 from course.app.screens.home import BOOKMARKS, HomeScreen
-from course.app.screens.lesson import AsideScreen
 from course.app.screens.quiz import QuizScreen
 from course.app.screens.recap import CourseRecapScreen
 from course.catalog import Catalog

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from rich.color import Color
 from rich.segment import Segment
+from textual.widgets import OptionList
 
 from course import progress
 from course.app.app import CourseApp
+from course.app.screens.home import HomeScreen
 from course.app.themes import DARK, HIGH_CONTRAST, LIGHT, OURS, TERMINAL
 from course.app.widgets.editor import Editor
 from course.app.widgets.job import SPINNER
@@ -128,6 +130,79 @@ async def test_motion_that_is_turned_off_stays_off(
         await press(pilot, "f5")
         await until(pilot, lambda: "F8 stops it" in panel(again).status.text.plain)
         assert not set(SPINNER) & set(panel(again).status.text.plain)
+
+
+WITH_A_LIST = ("map", "question", "answered", "search", "glossary", "palette")
+
+
+def without_colours(app: CourseApp, options: OptionList) -> list[list[tuple[str, bool, bool]]]:
+    """The drawn rows of a list: their texts, and which are in reverse or underlined."""
+    region = options.content_region.intersection(app.screen.region)
+    strips = app.screen._compositor.render_strips()
+    return [
+        [
+            (text, bool(style and style.reverse), bool(style and style.underline))
+            for text, style, _ in strips[y].crop(region.x, region.right)
+        ]
+        for y in range(region.y, region.bottom)
+    ]
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+@pytest.mark.parametrize("name", WITH_A_LIST)
+async def test_the_cursor_of_each_list_is_seen_without_colours(
+    make_app: Callable[[], CourseApp],
+    fake: FakeGrader,
+    own: Workspace,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    no_color: bool,
+) -> None:
+    if no_color:
+        monkeypatch.setenv("NO_COLOR", "1")
+    app = make_app()
+    give_solution(app, own, tmp_path)
+    app.theme = TERMINAL.name
+    async with app.run_test(size=SMALL) as pilot:
+        await open_screen(name, pilot, app, fake)
+        lists = [each for each in app.screen.query(OptionList) if each.display and each.highlighted is not None]
+        assert lists
+        for options in lists:
+            rows = without_colours(app, options)
+            marked = [row for row in rows if any(reverse for _, reverse, _ in row)]
+            assert 0 < len(marked) < max(len(rows), 2), options
+
+
+async def test_the_lesson_whose_steps_are_listed_is_seen_without_colours(app: CourseApp) -> None:
+    app.theme = TERMINAL.name
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.lessons.options)
+        await press(pilot, "right")
+        assert isinstance(app.screen, HomeScreen)
+        assert any(underlined for row in without_colours(app, app.screen.lessons) for _, _, underlined in row)
+        assert any(reverse for row in without_colours(app, app.screen.steps) for _, reverse, _ in row)
+
+
+async def test_an_editor_that_is_open_takes_the_colours_of_another_theme(
+    app: CourseApp, make_app: Callable[[], CourseApp], fake: FakeGrader
+) -> None:
+    async def colours(of: CourseApp, theme: str) -> list[str]:
+        of.theme = theme
+        await until(pilot, lambda: of.screen.query_one(Editor).theme.endswith(theme))
+        await pilot.pause()
+        return [str(segment.style) for segment in segments(of)]
+
+    async with app.run_test(size=SMALL) as pilot:
+        await open_screen("code", pilot, app, fake)
+        dark = await colours(app, DARK.name)
+        light = await colours(app, LIGHT.name)
+        assert await colours(app, DARK.name) == dark
+    fresh = make_app()
+    fresh.theme = LIGHT.name
+    async with fresh.run_test(size=SMALL) as pilot:
+        await open_screen("code", pilot, fresh, fake)
+        assert [str(segment.style) for segment in segments(fresh)] == light
 
 
 def test_in_the_terminals_own_colours_no_other_colour_is_sent(home: Path) -> None:

@@ -19,8 +19,8 @@ from textual.widgets import Input, Static
 
 from course.app.app import CourseApp
 from course.app.runs import Shown
+from course.app.screens.aside import AsideScreen
 from course.app.screens.home import HomeScreen
-from course.app.screens.lesson import AsideScreen
 from course.app.screens.open_trace import OpenTraceScreen, common_begin, entries
 from course.app.screens.timeline import TimelineScreen
 from course.app.traces import TracesUnread, read_traces

@@ -88,6 +88,16 @@ class CodeScreen(StepScreen):
         """Whether the file holds what the editor shows."""
         return self._theirs is None and self.editor.text == self._shown
 
+    @property
+    def both_changed(self) -> bool:
+        """Whether it is yet to be decided which version of the file stays."""
+        return self._theirs is not None
+
+    def keep_neither(self) -> None:
+        """Both versions go: what the editor shows is backed up, the file is for the caller to back up."""
+        self.course.workspace.back_up(self.step.id, self.editor.text)
+        self._decided()
+
     def agree(self, then: Callable[[], None]) -> bool:
         """Take over what another program has saved, or save; whether the file then holds what the editor shows.
 

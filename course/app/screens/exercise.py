@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from course.app.grading import explanations, verdict_json
-from course.app.jobs import check_summary, ended_well, errors_at_lines, points_in_words, run_summary, verdict_blocks
-from course.app.prose import Block, Text, heading, parse
+from course.app.jobs import check_summary, ended_well, errors_at_lines, run_summary, verdict_blocks
 from course.app.screens.code import CodeScreen
 from course.app.screens.exercise_keys import KEYS
+from course.app.task import no_hint_left, task_blocks
 from course.app.widgets.actions import ActionBar, ActionButton, Spring
 from course.app.widgets.editor import Editor
 from course.app.widgets.exercise_panes import TaskScroll, VerdictView
 from course.app.widgets.job import JobPanel, StatusLine
 from course.app.widgets.prose import Prose
-from course.progress import status_of
 from course.workspace import WorkspaceError
-from lab.language import N_, _, ngettext
+from lab.language import N_, _
 
 if TYPE_CHECKING:
     from course.catalog import Step
 
 PANES = ("task", "code", "output")
+OLDER = "bold $text-warning"
+BEGIN_AGAIN = N_("Begin again from the starter file?\nYour code is kept in the backups folder beside it.")
+BEGIN_AGAIN_OF_BOTH = N_("""\
+Begin again from the starter file? Another program changed the file too:
+your code and the other version are kept in the backups folder beside it.""")
 PANE_TITLES = {"task": N_("Task"), "code": N_("Code"), "output": N_("Output")}
 
 
@@ -70,6 +76,10 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         """The cards that explain what the last check found."""
         self._next_explanation = 0
         self._error_line: int | None = None
+        self._checked: str | None = None
+        """The code that the verdict is on; None where that isn't known any more."""
+        self._checks_older = False
+        """Whether the verdict that is shown isn't on the code as it is now."""
 
     def body(self) -> ComposeResult:
         yield ActionBar(
@@ -110,45 +120,16 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         self._resumed = False
 
     def _show_task(self) -> None:
-        step, shown = self.step, self.course.progress.hints_shown(self.step.id)
-        blocks: list[Block] = [heading(step.title), *parse(step.text)]
-        for number, hint in enumerate(step.hints[:shown], 1):
-            blocks += [
-                Text(
-                    Content.styled(
-                        _("Hint {number} of {count}", number=number, count=len(step.hints)), "bold $text-accent"
-                    )
-                ),
-                *parse(hint),
-            ]
-        best = self.course.progress.best().get(step.id)
-        score = {
-            "passed": _("✓ Passed, {points}.", points=points_in_words(best.points if best else 0, step.points)),
-            "attempted": _("Best so far: {points}.", points=points_in_words(best.points if best else 0, step.points)),
-            "new": ngettext("{n} point.", "{n} points.", step.points),
-        }[status_of(best)]
-        left = len(step.hints) - shown
-        advertised = left and not (best and best.passed)
-        hints = (
-            ngettext(
-                " F7 gives a hint ({n} left, it costs no points).",
-                " F7 gives a hint ({n} left, they cost no points).",
-                left,
-            )
-            if advertised
-            else ""
+        step, progress = self.step, self.course.progress
+        self.query_one("#brief", Prose).show(
+            task_blocks(step, progress.hints_shown(step.id), progress.best().get(step.id))
         )
-        why = _(" Ctrl+O says why this matters.") if step.why and not best else ""
-        keys = _(
-            "{score} F3 goes to the code, F5 runs it, F6 checks it.{hints}{why}", score=score, hints=hints, why=why
-        )
-        blocks.append(Text(Content.styled(keys, "$foreground 60%")))
-        self.query_one("#brief", Prose).show(blocks)
 
     def _show_last_verdict(self) -> None:
         verdict = self.course.progress.last_verdict(self.step.id)
         self.job_panel.output.clear()
         if verdict:
+            self._checked = self.editor.text if self._checks_this_file(verdict) else None
             self._show_verdict(verdict)
         else:
             self._explanations, self._error_line = [], None
@@ -162,15 +143,34 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         self._error_line = next(iter(wrong)) + 1 if wrong else None
         self.mark(wrong)
         self._say_verdict(verdict)
-        self.job_panel.tell(lambda: self._why_explained() + check_summary(verdict))
+        self._checks_older = self.editor.text != self._checked
+        self.job_panel.tell(lambda: self._how_checked(verdict))
         self.job_panel.add_class("-verdict")
         self.refresh_bindings()
 
     def _say_verdict(self, verdict: Mapping[str, Any]) -> None:
         self.query_one(VerdictView).show(verdict_blocks(verdict, _("Ctrl+N goes on to the next step.")))
 
-    def _why_explained(self) -> Content:
-        return Content.styled(_("Ctrl+O explains  ·  "), "$text-accent") if self._explanations else Content("")
+    def _how_checked(self, verdict: Mapping[str, Any]) -> Content:
+        explains = Content.styled(_("Ctrl+O explains  ·  "), "$text-accent") if self._explanations else Content("")
+        if self._checks_older:
+            return Content.styled(_("! This is of your code before you changed it; F6 checks it as it is now"), OLDER)
+        return explains + check_summary(verdict)
+
+    def _checks_this_file(self, verdict: Mapping[str, Any]) -> bool:
+        """Whether the file is still as it was when it was checked."""
+        with contextlib.suppress(OSError):
+            source = self.course.workspace.path(self.step.id).read_bytes()
+            return self.is_saved and hashlib.sha256(source).hexdigest() == verdict["source_sha256"]
+        return False
+
+    @on(Editor.Changed)
+    def _compare_with_checked(self) -> None:
+        """Say it where the verdict that is shown isn't on the code as it is now."""
+        older = self.editor.text != self._checked
+        if older != self._checks_older and self.job_panel.has_class("-verdict"):
+            self._checks_older = older
+            self.job_panel.tell_again()
 
     def retell(self) -> None:
         super().retell()
@@ -232,6 +232,8 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         shown, total = self.course.progress.hints_shown(self.step.id), len(self.step.hints)
         if shown < total:
             self.course.progress.show_hints(self.step.id, shown + 1)
+        else:
+            self.notify(no_hint_left(self.step), timeout=8, markup=False)
         self._show_task()
         if not self.has_class("-wide"):
             self.action_pane("task")
@@ -240,21 +242,24 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
     def action_reset(self) -> None:
         from course.app.screens.confirm import ConfirmScreen
 
-        question = _("Begin again from the starter file?\nYour code is kept in the backups folder beside it.")
-
         def answered(yes: bool | None) -> None:
             if yes:
                 self._reset()
 
-        self.app.push_screen(ConfirmScreen(question, N_("Reset")), answered)
+        self.save()
+        question = BEGIN_AGAIN_OF_BOTH if self.both_changed else BEGIN_AGAIN
+        self.app.push_screen(ConfirmScreen(_(question), N_("Reset")), answered)
 
     def _reset(self) -> None:
         workspace, step = self.course.workspace, self.step.id
         try:
-            if not self.agree(then=self._reset):
+            self.save()
+            if self.both_changed:
+                self.keep_neither()  # the other program's version is in the file, which is backed up below
+            elif not self.is_saved:
                 return
             backup = workspace.reset(step)
-        except WorkspaceError as error:
+        except (WorkspaceError, OSError) as error:
             self.notify(str(error), severity="error", timeout=10, markup=False)
             return
         self.reload()
@@ -271,8 +276,10 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
     def action_explain(self) -> None:
         """Open the card that explains what the check found, with several one after the other; else why this matters."""
         cards = self._explanations or [f"{self.step.lesson}/{self.step.why}"]
-        self.action_open_card(cards[self._next_explanation % len(cards)])
+        then = self.action_explain if len(cards) > 1 else None
+        card = cards[self._next_explanation % len(cards)]
         self._next_explanation += 1
+        self.course.show_aside(card, then=then)
 
     def action_solution(self) -> None:
         from course.app.screens.solution import ask_to_see
@@ -304,10 +311,12 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
 
     def action_run(self) -> None:
         if not self.editor.read_only:
+            self.say("")
             self._run()
 
     def action_check(self) -> None:
         if not self.editor.read_only:
+            self.say("")
             self._check()
 
     def _begin(self, label: str) -> None:
@@ -343,11 +352,13 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
             if not mine or not self.agree(then=self.action_check):
                 return
             self._begin(N_("Checking"))
+            checked = self.editor.text
             verdict, problem = await self.course.check_file(step.id, self.course.workspace.path(step.id))
             if verdict is None:
                 panel.end(lambda: problem)
                 return
             panel.end()
+            self._checked = checked
             self._show_verdict(verdict_json(verdict))
             self._show_task()
             if not self.has_class("-wide"):

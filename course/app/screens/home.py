@@ -13,6 +13,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from course import standing
+from course.app.finding import HOW_TO_BOOKMARK
 from course.app.jobs import points_in_words
 from course.app.screens.base import HELP, CourseScreen
 from course.app.widgets.choice_list import ChoiceList
@@ -56,6 +57,14 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
             id="map.lessons",
             key_display="←",
             tooltip=N_("Back to the lessons"),
+        ),
+        Binding(
+            "b",
+            "bookmark_step",
+            N_("Bookmark"),
+            id="map.bookmark",
+            show=False,
+            tooltip=N_("Mark the step under the cursor, or take the mark away"),
         ),
         HELP,
     ]
@@ -166,6 +175,8 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
     def _open_lesson(self, event: OptionList.OptionSelected) -> None:
         if event.option.id == COURSE_RECAP:
             self.course.go_to_course_recap()
+        elif event.option.id == BOOKMARKS and not self.course.bookmarked():
+            self.notify(_("There is no bookmark yet.") + " " + _(HOW_TO_BOOKMARK), timeout=8, markup=False)
         elif event.option.id == BOOKMARKS:
             self.action_steps()
         elif event.option.id:
@@ -181,6 +192,14 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
             self.add_class("-steps")
             self.call_after_refresh(self.steps.focus)
             self.refresh_bindings()
+
+    def action_bookmark_step(self) -> None:
+        option = self.steps.highlighted_option if self.steps.has_focus else None
+        self.course.toggle_bookmark(self.course.catalog.step(option.id) if option and option.id else None)
+        self._fill_lessons()
+        self._fill_steps()
+        if self.steps.has_focus and not self.steps.option_count:
+            self.action_lessons()  # the last bookmark was taken away in the list of them
 
     def action_lessons(self) -> None:
         self.remove_class("-steps")

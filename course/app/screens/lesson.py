@@ -332,51 +332,6 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
             panel.output.focus(scroll_visible=False)
 
 
-class AsideScreen(LessonScreen):
-    """A card on top of another screen: it explains a mistake or a term, or was searched for."""
-
-    aside = True
-    EXPLAINS = N_("""\
-A card on top of where you were, which explains what the check found, teaches a term, or was searched for. Escape goes
-back; Ctrl+N leaves the other screen and goes on from this card.
-""")
-    BINDINGS = [  # noqa: RUF012
-        Binding("escape", "back_to_code", N_("Back"), id="back.code", tooltip=N_("Go back to where you were")),
-        Binding("ctrl+n", "stay", N_("Go on from here"), id="aside.stay", tooltip=N_("Go on from this card")),
-    ]
-
-    def __init__(self, step: Step, words: Sequence[str] = ()) -> None:
-        """
-        Args:
-            step: The card.
-            words: What is marked in it.
-        """
-        super().__init__(step)
-        self._words = words
-
-    def show(self, step: Step) -> None:
-        super().show(step)
-        if self._words:
-            for prose in self.query(Prose):
-                prose.mark(self._words)
-            self.call_after_refresh(self._show_words)
-
-    def _show_words(self) -> None:
-        """Scroll to the first place that has most of the words."""
-        card = self.query_one("#card", CardScroll)
-        for prose in self.query(Prose):
-            row = prose.row_of(self._words)
-            if prose.display and row is not None:
-                card.scroll_to(y=prose.virtual_region.y + row - card.size.height // 3, animate=False)
-                return
-
-    def action_back_to_code(self) -> None:
-        self.dismiss()
-
-    def action_stay(self) -> None:
-        self.course.go_to(self.step)
-
-
 def end_of_question(blocks: Sequence[Block]) -> int | None:
     """The index after the paragraph that asks for a prediction and the code or picture below it, if there is one."""
     asked = (i for i, block in enumerate(blocks) if isinstance(block, Text) and _asks(block.content))

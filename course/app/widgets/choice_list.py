@@ -28,6 +28,7 @@ class ChoiceList(OptionList):
         & > .option-list--option-hover { background: $surface; }
         & > .option-list--option-highlighted { background: $surface; color: $text; text-style: none; }
         &:focus > .option-list--option-highlighted { background: $primary 22%; color: $text; text-style: none; }
+        &:ansi > .option-list--option-highlighted { background: transparent; text-style: underline; }
         &:ansi:focus > .option-list--option-highlighted { background: transparent; text-style: reverse; }
     }
     """

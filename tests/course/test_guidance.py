@@ -1,0 +1,193 @@
+"""Where a learner would hesitate, the app says what there is to do: no key is silent, nothing old looks like new."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+import pytest
+from textual.pilot import Pilot
+
+from course.app.app import CourseApp
+from course.app.screens.aside import AsideScreen
+from course.app.screens.exercise import ExerciseScreen
+from course.app.screens.home import BOOKMARKS, HomeScreen
+from course.workspace import Workspace
+from grader.verdict import CheckResult
+from tests.course.conftest import EXERCISE, FakeGrader, verdict
+from tests.course.test_app import SMALL, WIDE, MakeApp, editor, go_to, panel, press, shown, until
+from tests.course.test_keeping import status
+
+OLDER = "before you changed it"
+
+
+def told(app: CourseApp) -> str:
+    """The newest notice, as toasts show it."""
+    return next((notification.message for notification in reversed(list(app._notifications))), "")
+
+
+async def to_map(app: CourseApp, pilot: Pilot[None]) -> HomeScreen:
+    await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.lessons.options)
+    assert isinstance(app.screen, HomeScreen)
+    return app.screen
+
+
+# The map
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE])
+async def test_b_marks_the_step_under_the_cursor_of_the_map(app: CourseApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        home = await to_map(app, pilot)
+        await press(pilot, "right", "down", "b")
+        assert [step.name for step in app.bookmarked()] == ["second_card"]
+        assert "A second card" in told(app)
+        assert "◆" in str(home.steps.highlighted_option.prompt)  # type: ignore[union-attr]
+        await press(pilot, "b")
+        assert app.bookmarked() == []
+        assert "◆" not in str(home.steps.highlighted_option.prompt)  # type: ignore[union-attr]
+
+
+async def test_b_on_a_lesson_says_which_steps_it_marks(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await to_map(app, pilot)
+        await press(pilot, "b")
+        assert "the step that you read" in told(app)
+        assert app.bookmarked() == []
+
+
+async def test_the_last_bookmark_can_be_taken_away_in_the_list_of_them(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        home = await to_map(app, pilot)
+        await press(pilot, "right", "b", "left", "end", "enter")
+        await until(pilot, lambda: home.steps.has_focus)
+        await press(pilot, "b")
+        assert app.bookmarked() == []
+        assert home.lessons.has_focus
+        await press(pilot, "up", "up", "right")
+        await until(pilot, lambda: home.steps.has_focus)
+
+
+async def test_enter_on_an_empty_list_of_bookmarks_says_how_one_is_made(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        home = await to_map(app, pilot)
+        home.lessons.highlighted = [option.id for option in home.lessons.options].index(BOOKMARKS)
+        await press(pilot, "enter")
+        assert "no bookmark yet. b marks" in told(app)
+        assert home.lessons.has_focus
+
+
+# An exercise
+
+
+async def test_after_the_last_hint_f7_says_what_else_helps(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f7")
+        assert "1 left" in shown(app)
+        await press(pilot, "f7")
+        assert "All hints are\nshown; Ctrl+D shows a solution." in shown(app)
+        assert told(app) == ""
+        await press(pilot, "f7")
+        assert told(app).startswith("All hints are shown. Ctrl+O opens the card on this. Ctrl+D")
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE])
+async def test_a_verdict_on_code_that_was_changed_since_says_so(
+    app: CourseApp, fake: FakeGrader, size: tuple[int, int]
+) -> None:
+    fake.verdict = verdict(CheckResult("A check.", False, 0, 5, "Not yet."))
+    async with app.run_test(size=size) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f6")
+        await until(pilot, lambda: "Checked on" in panel(app).status.text.plain)
+        await press(pilot, "f3", "x")
+        await until(pilot, lambda: OLDER in panel(app).status.text.plain)
+        await press(pilot, "ctrl+z")
+        await until(pilot, lambda: "Checked on" in panel(app).status.text.plain)
+        await press(pilot, "x", "f6")
+        await until(pilot, lambda: len(fake.asked) == 2 and "Checked on" in panel(app).status.text.plain)
+
+
+async def test_what_is_typed_while_a_check_runs_is_after_what_it_checks(app: CourseApp, fake: FakeGrader) -> None:
+    fake.verdict = verdict(CheckResult("A check.", False, 0, 5, "Not yet."))
+    async with app.run_test(size=WIDE) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        asked = fake.check
+
+        async def typed_meanwhile(*arguments: object, **named: object) -> object:
+            editor(app).insert("x")
+            return await asked(*arguments, **named)  # type: ignore[arg-type]
+
+        fake.check = typed_meanwhile  # type: ignore[assignment, method-assign]
+        await press(pilot, "f6")
+        await until(pilot, lambda: OLDER in panel(app).status.text.plain)
+
+
+async def test_at_the_next_start_a_verdict_knows_whether_the_file_is_still_the_one_that_was_checked(
+    make_app: MakeApp, fake: FakeGrader, own: Workspace
+) -> None:
+    own.open(EXERCISE)
+    source = own.path(EXERCISE).read_bytes()
+    checked = verdict(CheckResult("A check.", False, 0, 5, "Not yet."))
+    fake.verdict = msgspec.structs.replace(checked, source_sha256=hashlib.sha256(source).hexdigest())
+    first = make_app()
+    async with first.run_test(size=SMALL) as pilot:
+        await go_to(pilot, first, EXERCISE)
+        await press(pilot, "f6")
+        await until(pilot, lambda: panel(first).has_class("-verdict"))
+    for text, words in ((source, "Checked on"), (source + b"# more\n", OLDER)):
+        own.path(EXERCISE).write_bytes(text)
+        app = make_app()
+        async with app.run_test(size=SMALL) as pilot:
+            await go_to(pilot, app, EXERCISE)
+            assert words in panel(app).status.text.plain
+
+
+@pytest.mark.parametrize("key", ["f5", "f6", "x"])
+async def test_that_another_program_changed_the_file_is_said_until_the_next_run_check_or_change(
+    app: CourseApp, fake: FakeGrader, own: Workspace, key: str
+) -> None:
+    fake.verdict = verdict(CheckResult("A check.", False, 0, 5, "Not yet."))
+    async with app.run_test(size=WIDE) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        own.path(EXERCISE).write_text("theirs = 1\n", "utf-8")
+        await until(pilot, lambda: "Read again" in status(app))
+        await press(pilot, "f3", "down")
+        assert "Read again" in status(app)
+        await press(pilot, key)
+        await until(pilot, lambda: app.job is None and "Read again" not in status(app))
+
+
+async def test_ctrl_o_in_a_card_opens_the_next_one_where_the_check_found_several_things(
+    app: CourseApp, fake: FakeGrader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cards = ["perf_counter/first_card", "perf_counter/second_card"]
+    monkeypatch.setattr("course.app.screens.exercise.explanations", lambda _verdict: cards)
+    fake.verdict = verdict(CheckResult("A check.", False, 0, 5, "Not yet."))
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f6")
+        await until(pilot, lambda: panel(app).has_class("-verdict"))
+        await press(pilot, "ctrl+o")
+        for card in (*cards, *cards):
+            await until(pilot, lambda card=card: isinstance(app.screen, AsideScreen) and app.screen.step.id == card)
+            assert "ctrl+o" in app.screen.active_bindings
+            await press(pilot, "ctrl+o")
+        await press(pilot, "escape")
+        assert isinstance(app.screen, ExerciseScreen)
+
+
+async def test_where_there_is_one_card_ctrl_o_is_not_offered_in_it(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, AsideScreen))
+        assert "ctrl+o" not in app.screen.active_bindings
+
+
+async def test_ctrl_c_with_nothing_to_copy_says_what_it_is_for(app: CourseApp) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await to_map(app, pilot)
+        await press(pilot, "ctrl+c")
+        assert told(app) == "Ctrl+C copies what is selected, and stops a program that runs. Ctrl+Q leaves the course."
