@@ -16,6 +16,7 @@ import msgspec
 from course.progress import REVEALED, Progress
 from course.report import printable
 from grader.verdict import Verdict
+from lab.language import _
 
 VERSION = 1
 BEGINS = '{\n "profile_first_progress"'
@@ -154,18 +155,26 @@ def decode(data: bytes, name: str) -> Accounts:
         version = msgspec.json.decode(data, type=_Versioned).profile_first_progress
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise AccountsUnreadable(
-            f"{name} is not a file that 'profile-first progress export' wrote, or it is damaged. Export it again."
+            _(
+                "{name} is not a file that 'profile-first progress export' wrote, or it is damaged. Export it again.",
+                name=name,
+            )
         ) from None
     if version > VERSION:
         raise AccountsUnreadable(
-            f"{name} was written by a newer version of Profile First. Update with 'pip install -U profile-first'."
+            _(
+                "{name} was written by a newer version of Profile First. Update with 'pip install -U profile-first'.",
+                name=name,
+            )
         )
     try:
         accounts = msgspec.json.decode(data, type=Accounts)
         for attempt in accounts.attempts:
             _examine(attempt)
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError) as error:
-        raise AccountsUnreadable(f"{name} is damaged: {printable(str(error))}. Export it again.") from None
+        raise AccountsUnreadable(
+            _("{name} is damaged: {reason}. Export it again.", name=name, reason=printable(str(error)))
+        ) from None
     return accounts
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from course import folders
 from grader import lesson_files
 from grader.lesson_files import KINDS, Section, StepKind, Text
-from lab.language import ENGLISH, current
+from lab.language import ENGLISH, _, current
 
 _PREDICT = re.compile(r"^```predict\n(?P<body>.*?)^```$\n?", re.MULTILINE | re.DOTALL)
 _RUNNABLE = re.compile(r"^```python run$", re.MULTILINE)
@@ -127,7 +127,9 @@ def load(folder: Path = folders.LESSONS, language: str | None = None) -> Catalog
     language = language or current()
     found = sorted((*number_and_id, path) for number_and_id, path in _lesson_folders(folder))
     if not found:
-        raise CatalogError(f"No lessons in {folder}: the installation is incomplete. Install profile-first again.")
+        raise CatalogError(
+            _("No lessons in {folder}: the installation is incomplete. Install profile-first again.", folder=folder)
+        )
     return Catalog(tuple(_read_lesson(path, number, lesson, language) for number, lesson, path in found))
 
 
@@ -148,7 +150,12 @@ def _read_lesson(folder: Path, number: int, lesson_id: str, language: str) -> Le
         text = lesson_files.split(text_file.read_text("utf-8"))
     except OSError as error:
         raise CatalogError(
-            f"{error.filename}: {error.strerror}. A lesson needs lesson.toml and {language}.md."
+            _(
+                "{file}: {reason}. A lesson needs lesson.toml and {language}.md.",
+                file=error.filename,
+                reason=error.strerror,
+                language=language,
+            )
         ) from error
     except ValueError as error:
         raise CatalogError(f"{folder}: {error}") from error

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.names import WrongUsage
+from lab.language import _
 
 if TYPE_CHECKING:
     from lab.trace import Diagnosis
@@ -22,29 +23,30 @@ BAR_WIDTH = 30
 
 def add_command(commands: Any) -> None:
     """Add the command to the command line's."""
+    from lab.command_line import Form
+
     command: argparse.ArgumentParser = commands.add_parser(
         "diagnose",
-        help="read a trace of any PyTorch program and say what the GPU waited for",
-        description="""\
-Reads traces that torch.profiler wrote (.json or .json.gz, of any version, also damaged ones) and says what the GPU
-waited for, what shows it, what a fix could save at most, and what to try. Where a trace can't tell, it says why.
-Several traces are taken for the ranks of one run.
-""",
-        epilog="""\
-exit codes: 0 every trace was read, 2 one of them can't be, or wrong usage
-
---show opens the course on top of which the timeline lies: Escape leaves the timeline, Ctrl+Q the course.
-""",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help=_("read a trace of any PyTorch program and say what the GPU waited for"),
+        description=_(
+            "Reads traces that torch.profiler wrote (.json or .json.gz, of any version, also damaged ones) and says "
+            "what the GPU waited for, what shows it, what a fix could save at most, and what to try. Where a trace "
+            "can't tell, it says why. Several traces are taken for the ranks of one run."
+        ),
+        epilog=_(
+            "exit codes: 0 every trace was read, 2 one of them can't be, or wrong usage\n\n"
+            "--show opens the course on top of which the timeline lies: Escape leaves the timeline, Ctrl+Q the course."
+        ),
+        formatter_class=Form,
     )
-    command.add_argument("traces", metavar="TRACE", nargs="*", help="e.g. trace.json.gz")
+    command.add_argument("traces", metavar=_("TRACE"), nargs="*", help=_("e.g. {name}", name="trace.json.gz"))
     command.add_argument(
-        "--compare", metavar=("BEFORE", "AFTER"), nargs=2, help="say what a change did, and if it helped"
+        "--compare", metavar=(_("BEFORE"), _("AFTER")), nargs=2, help=_("say what a change did, and if it helped")
     )
-    command.add_argument("--json", action="store_true", help="print JSON")
-    command.add_argument("--html", metavar="FILE", type=Path, help="write a page that needs nothing else")
+    command.add_argument("--json", action="store_true", help=_("print JSON"))
+    command.add_argument("--html", metavar=_("FILE"), type=Path, help=_("write a page that needs nothing else"))
     command.add_argument(
-        "--show", action="store_true", help="show it in the course's timeline, to zoom in; with --compare both runs"
+        "--show", action="store_true", help=_("show it in the course's timeline, to zoom in; with --compare both runs")
     )
     command.set_defaults(do=run, parser=command)
 
@@ -52,7 +54,7 @@ exit codes: 0 every trace was read, 2 one of them can't be, or wrong usage
 def run(options: argparse.Namespace) -> int:
     """Diagnose what the options name; returns the exit code."""
     if bool(options.traces) == bool(options.compare):
-        raise WrongUsage("give either traces or --compare BEFORE AFTER. 'profile-first diagnose --help' says more.")
+        raise WrongUsage(_("give either traces or --compare BEFORE AFTER. 'profile-first diagnose --help' says more."))
     if options.show:
         return _show(options)
     from lab.trace import TraceUnreadable, compare, compare_ranks, diagnose
@@ -89,9 +91,9 @@ def run(options: argparse.Namespace) -> int:
 def _show(options: argparse.Namespace) -> int:
     """Open the course's app on the traces."""
     if options.json or options.html is not None:
-        raise WrongUsage("--show shows it on the screen, so it goes without --json and --html.")
+        raise WrongUsage(_("--show shows it on the screen, so it goes without --json and --html."))
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise WrongUsage("--show needs a terminal. Without it the diagnosis is printed; --html FILE writes a page.")
+        raise WrongUsage(_("--show needs a terminal. Without it the diagnosis is printed; --html FILE writes a page."))
     from course.app.app import run_app
 
     run_app([Path(name) for name in options.compare or options.traces], compare=bool(options.compare))
@@ -114,7 +116,7 @@ def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise WrongUsage(f"{path} can't be written: {error.strerror}.") from None
+        raise WrongUsage(_("{path} can't be written: {reason}.", path=path, reason=error.strerror)) from None
 
 
 @contextmanager
@@ -135,7 +137,8 @@ def _progress(path: Path) -> Iterator[Progress | None]:
         if percent != shown:
             shown = percent
             bar = "#" * (BAR_WIDTH * done // total)
-            print(f"\rreading {path.name} [{bar:<{BAR_WIDTH}}] {percent:3} %", end="", file=sys.stderr, flush=True)
+            reading = _("reading {name}", name=path.name)
+            print(f"\r{reading} [{bar:<{BAR_WIDTH}}] {percent:3} %", end="", file=sys.stderr, flush=True)
 
     try:
         yield show

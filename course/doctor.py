@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from course import folders
+from course.report import gpu_in_words
 from lab.language import N_, _
 
 MIN_PYTHON = (3, 10)
@@ -51,7 +52,7 @@ def examine() -> list[Finding]:
 
 
 def python(running: tuple[int, ...] = tuple(sys.version_info[:3])) -> Finding:
-    detail = f"{'.'.join(map(str, running))} at {sys.executable}"
+    detail = _("{version} at {path}", version=".".join(map(str, running)), path=sys.executable)
     if running < MIN_PYTHON:
         return Finding("Python", "problem", detail, _("Install Python 3.10 or newer."))
     return Finding("Python", "good", detail)
@@ -66,7 +67,7 @@ def torch(installed: str | None = None) -> Finding:
             return Finding("torch", "problem", _("not installed"), _("Install it: python -m pip install torch"))
     match = re.match(r"(\d+)\.(\d+)", installed)
     minor = (int(match[1]), int(match[2])) if match else (0, 0)
-    tested = f"tested are {', '.join(TESTED_TORCH)}"
+    tested = ", ".join(TESTED_TORCH)
     if minor < MIN_TORCH:
         return Finding(
             "torch",
@@ -79,7 +80,11 @@ def torch(installed: str | None = None) -> Finding:
     return Finding(
         "torch",
         "note",
-        _("{installed} isn't a tested version ({tested}); it most likely works", installed=installed, tested=tested),
+        _(
+            "{installed} isn't a tested version (tested are {tested}); it most likely works",
+            installed=installed,
+            tested=tested,
+        ),
     )
 
 
@@ -112,7 +117,7 @@ def gpu() -> Finding:
             _("Install profile-first and torch again."),
         )
     memory = f"{answer['memory_bytes'] / 2**20:.0f} MiB"
-    detail = f"{answer['kind']}: {answer['name']}, {memory} (PROFILE_FIRST_GPU={wish})"
+    detail = f"{gpu_in_words(answer['kind'], answer['name'])}, {memory} (PROFILE_FIRST_GPU={wish})"
     return Finding("GPU", "good", detail)
 
 
@@ -164,7 +169,7 @@ def terminal() -> Finding:
         colours = _("256 colours")
     else:
         colours = _("16 colours or unknown")
-    inside = " in tmux" if os.environ.get("TMUX") else " in screen" if os.environ.get("STY") else ""
+    inside = _(" in tmux") if os.environ.get("TMUX") else _(" in screen") if os.environ.get("STY") else ""
     detail = f"{size.columns}x{size.lines}, {colours}, TERM={kind}{inside}, {platform.system()}"
     if kind in ("dumb", "unset"):
         return Finding("Terminal", "problem", detail, _("Use a terminal that sets TERM, e.g. xterm-256color."))
@@ -193,4 +198,5 @@ def isolation() -> Iterator[Finding]:
     from grader.isolation import probe
 
     for layer in probe():
-        yield Finding(f"Isolation: {layer.name}", "good" if layer.available else "note", layer.detail, layer.fix)
+        name = _("Isolation: {layer}", layer=layer.name)
+        yield Finding(name, "good" if layer.available else "note", layer.detail, layer.fix)

@@ -29,11 +29,11 @@ def graded_step(name: str, lessons: Catalog) -> Step:
     raise WrongUsage(_("there is no exercise {name!r}. {nearest}", name=name, nearest=_did_you_mean(name, lessons)))
 
 
-def exercise_step(name: str, lessons: Catalog, lacks: str) -> Step:
-    """The exercise of this name; a quiz lacks what is asked for."""
+def exercise_step(name: str, lessons: Catalog, of_a_quiz: str) -> Step:
+    """The exercise of this name; `of_a_quiz` says why it can't be a quiz, which is `{name}` in it."""
     step = graded_step(name, lessons)
     if step.kind != "exercise":
-        raise WrongUsage(f"{name} is a quiz: it has no {lacks}.")
+        raise WrongUsage(_(of_a_quiz, name=name))
     return step
 
 
@@ -100,7 +100,7 @@ def is_own(path: Path, exercise: str, own: Workspace) -> bool:
 
 
 def _listed(steps: tuple[Step, ...]) -> str:
-    return " or ".join(step.id for step in steps)
+    return _(" or ").join(step.id for step in steps)
 
 
 def _did_you_mean(name: str, lessons: Catalog) -> str:

@@ -20,16 +20,19 @@ from course.quiz import shuffled_questions
 from course.workspace import Workspace, WorkspaceError, write_atomically
 from grader.notebook import METADATA, NotebookUnreadable, read_notebook
 from grader.percent import Cell, split
+from lab.language import N_, _
 
-SET_UP = """\
+SET_UP_SAYS = N_("""\
 # Run this cell first: it puts the GPU in place, a real one where there is one and a simulated one where there is none.
 # In Colab, and wherever else profile-first isn't installed, first remove the "# " at the start of the next line.
+""")
+SET_UP = """\
 # %pip install --quiet profile-first
 import lab.gpu
 
 gpu = lab.gpu.use()
 print(f"GPU in use: {gpu.name} ({gpu.kind})")"""
-CHECK = """\
+CHECK = N_("""\
 ## Check it
 
 Save the notebook, then let it be checked, in a shell:
@@ -42,14 +45,14 @@ In Colab, download it first (*File*, *Download*), and check it where profile-fir
 The cells are run from the first to the last, as after *Restart* and *Run all*.
 One that stops with an error is passed over.
 
-Stuck? `profile-first hint {exercise}` shows the next of {hints} hints."""
-QUIZ = """\
+Stuck? `profile-first hint {exercise}` shows the next of {hints} hints.""")
+QUIZ = N_("""\
 ## {title}
 
 {text}
 
 For each question, write the word in front of your choice between its quotes in the cell below.
-"""
+""")
 _NBGRADER = {"schema_version": 3, "grade": False, "locked": False, "solution": False, "task": False}
 
 
@@ -69,15 +72,18 @@ def write(what: Sequence[str], out: Path, *, mine: bool, seed: int, force: bool,
     lessons, own = catalog.load(), workspace.at_home()
     wanted = list(dict.fromkeys(step for name in what for step in _named(name, lessons))) or list(_notebooks(lessons))
     books = [(step, _book(step, lessons, own, mine=mine, seed=seed)) for step in wanted]
-    places = [out / f"{step.id}.ipynb" for step, _ in books]
-    changed = [path for path, (_, book) in zip(places, books, strict=True) if not _may_replace(path, book)]
+    places = [out / f"{step.id}.ipynb" for step, _made in books]
+    changed = [path for path, (_step, book) in zip(places, books, strict=True) if not _may_replace(path, book)]
     if changed and not force:
         listed = ", ".join(map(str, changed))
         raise WrongUsage(
-            f"changed since the course wrote them: {listed}. Nothing was written. "
-            "Give another folder, or --force, which keeps what is there as a backup."
+            _(
+                "changed since the course wrote them: {listed}. Nothing was written. "
+                "Give another folder, or --force, which keeps what is there as a backup.",
+                listed=listed,
+            )
         )
-    done = [_put(path, book, path in changed) for path, (_, book) in zip(places, books, strict=True)]
+    done = [_put(path, book, path in changed) for path, (_step, book) in zip(places, books, strict=True)]
     if as_json:
         rows = [
             {
@@ -91,9 +97,16 @@ def write(what: Sequence[str], out: Path, *, mine: bool, seed: int, force: bool,
         print(json.dumps({"notebooks": rows}, indent=2, ensure_ascii=False))
         return 0
     for each in done:
-        kept = f"; what was there is kept as {each.backup}" if each.backup else ""
-        print(f"{each.path}: {each.outcome}{kept}")
+        print(_in_words(each))
     return 0
+
+
+def _in_words(done: Written) -> str:
+    if done.outcome == "replaced":
+        return _("{path}: replaced; what was there is kept as {backup}", path=done.path, backup=done.backup)
+    if done.outcome == "unchanged":
+        return _("{path}: unchanged", path=done.path)
+    return _("{path}: written", path=done.path)
 
 
 def _named(name: str, lessons: Catalog) -> Iterator[Step]:
@@ -140,7 +153,7 @@ def _book(step: Step, lessons: Catalog, own: Workspace, *, mine: bool, seed: int
 
 def _exercise_cells(step: Step, source: str) -> Iterator[Any]:
     name = step.name
-    yield _cell(step, "setup", Cell("code", SET_UP), locked=True)
+    yield _cell(step, "setup", Cell("code", _(SET_UP_SAYS) + SET_UP), locked=True)
     # The points belong to the cell with the function; nbgrader shows it as one to be graded by hand.
     parts = split(source)
     defining = next((i for i, part in enumerate(parts) if re.search(r"^(?:async )?def ", part.source, re.M)), None)
@@ -152,12 +165,12 @@ def _exercise_cells(step: Step, source: str) -> Iterator[Any]:
             role = "task" if task and number == 0 else f"part-{number + 1}"
             yield _cell(step, role, part, locked=task, solution=not task and not demonstration)
     yield _cell(
-        step, "check", Cell("markdown", CHECK.format(name=name, exercise=step.id, hints=len(step.hints))), locked=True
+        step, "check", Cell("markdown", _(CHECK, name=name, exercise=step.id, hints=len(step.hints))), locked=True
     )
 
 
 def _quiz_cells(step: Step, seed: int, given: dict[str, str]) -> Iterator[Any]:
-    asked, answers = [QUIZ.format(title=step.title, text=step.text)], ["answers = {"]
+    asked, answers = [_(QUIZ, title=step.title, text=step.text)], ["answers = {"]
     for number, question in enumerate(shuffled_questions(step.lesson, seed), 1):
         choices = "\n".join(f"- `{choice.id}`: {choice.text}" for choice in question.choices)
         asked.append(f"**{number}.** {question.asks}\n\n{choices}\n")
@@ -215,7 +228,11 @@ def _put(path: Path, book: Any, changed: bool) -> Written:
     except WorkspaceError as error:
         why = getattr(error.__cause__, "strerror", None) or error
         raise WrongUsage(
-            f"{path} can't be written: {why}. Name another folder with --out, or free some space."
+            _(
+                "{path} can't be written: {reason}. Name another folder with --out, or free some space.",
+                path=path,
+                reason=why,
+            )
         ) from error
     return Written(exercises, path, "replaced" if changed else "written", backup)
 

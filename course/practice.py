@@ -7,12 +7,12 @@ import sys
 
 from course import catalog, names, progress, workspace
 from course.report import Ink, tell_notice
-from lab.language import _
+from lab.language import N_, _
 
 
 def hint(exercise: str, *, all_of_them: bool, as_json: bool) -> int:
     """Show the next hint; how many were shown is remembered, here and in the app."""
-    step = names.exercise_step(exercise, catalog.load(), "hints")
+    step = names.exercise_step(exercise, catalog.load(), N_("{name} is a quiz: it has no hints."))
     total = len(step.hints)
     with progress.at_home() as kept:
         tell_notice(kept)
@@ -46,7 +46,9 @@ def hint(exercise: str, *, all_of_them: bool, as_json: bool) -> int:
 
 def reset(exercise: str) -> int:
     """Put the starter in the place of the learner's code, which is kept."""
-    step = names.exercise_step(exercise, catalog.load(), "starter; in the app, r at its end takes it again")
+    step = names.exercise_step(
+        exercise, catalog.load(), N_("{name} is a quiz: it has no starter; in the app, r at its end takes it again.")
+    )
     own = workspace.at_home()
     begun = own.path(step.id).exists()
     backup = own.reset(step.id)

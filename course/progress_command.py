@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.language import _
+from lab.language import N_, _, ngettext
 
 if TYPE_CHECKING:
     from course.catalog import Catalog, Step
@@ -17,53 +17,56 @@ if TYPE_CHECKING:
     from course.standing import Done, LessonStanding, Standing
 
 BAR_CELLS = 12
-DESCRIPTION = """\
-Shows how far you are: the points of each lesson, what was passed, where you stopped, and what comes next.
-"""
-EPILOG = """\
+DESCRIPTION = N_(
+    "Shows how far you are: the points of each lesson, what was passed, where you stopped, and what comes next."
+)
+EPILOG = N_("""\
 --json prints one object:
   version            1; it changes when the meaning of a field does
-  points, max_points, exercises_passed, exercises, quizzes_taken, quizzes_without_mistakes, quizzes
+  points, max_points, exercises_passed, exercises, quizzes_taken,
+  quizzes_without_mistakes, quizzes
   stopped_at, next   ids of steps, <lesson>/<step>, or null
   bookmarks          ids of steps
-  lessons            for each: id, number, title, points, max_points, steps_done, steps, spent_s (seconds), and
-                     graded: for each exercise and quiz id, kind, title, status (new, attempted, passed; of a quiz:
-                     new, taken, passed), points, max_points, attempts, hints_shown, hints, solution_seen
-"""
-EXPORT = """\
-Writes all that you did into FILE: checks and points, what you read and predicted, hints, bookmarks, time spent, your
-code, and your answers to quizzes. Starters that you haven't touched and backups aren't in it.
-"""
-IMPORT = """\
-Merges what FILE, written by 'progress export', says into what you did here. Checks, points and all else of both are
-kept; of code that differs the newest stays, and the other version is put into the backups folder beside it. Importing
-a file twice changes nothing. Import only what you exported: its code is run when you press F5.
-"""
+  lessons            for each: id, number, title, points, max_points,
+                     steps_done, steps, spent_s (seconds), and
+                     graded: for each exercise and quiz id, kind, title,
+                     status (new, attempted, passed; of a quiz: new, taken,
+                     passed), points, max_points, attempts, hints_shown,
+                     hints, solution_seen
+""")
+EXPORT = N_(
+    "Writes all that you did into FILE: checks and points, what you read and predicted, hints, bookmarks, time spent, "
+    "your code, and your answers to quizzes. Starters that you haven't touched and backups aren't in it."
+)
+IMPORT = N_(
+    "Merges what FILE, written by 'progress export', says into what you did here. Checks, points and all else of both "
+    "are kept; of code that differs the newest stays, and the other version is put into the backups folder beside it. "
+    "Importing a file twice changes nothing. Import only what you exported: its code is run when you press F5."
+)
 
 
 def add_command(commands: Any) -> None:
     """Add the command to the command line's."""
-    form = argparse.RawDescriptionHelpFormatter
+    from lab.command_line import Form
+
     command: argparse.ArgumentParser = commands.add_parser(
         "progress",
-        help="show how far you are; export it, or import it on another machine",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=form,
+        help=_("show how far you are; export it, or import it on another machine"),
+        description=_(DESCRIPTION),
+        epilog=_(EPILOG),
+        formatter_class=Form,
     )
-    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument("--json", action="store_true", help=_("print JSON"))
     command.set_defaults(do=show, parser=command)
-    parts = command.add_subparsers(title="taking it to another machine", metavar="COMMAND")
-    part = parts.add_parser(
-        "export", help="write all that you did into a file", description=EXPORT, formatter_class=form
-    )
-    part.add_argument("file", metavar="FILE", type=Path, help="the file to write, e.g. progress.json")
-    part.add_argument("--force", action="store_true", help="replace FILE, whatever it is")
+    parts = command.add_subparsers(title=_("taking it to another machine"), metavar=_("COMMAND"))
+    part = parts.add_parser("export", help=_("write all that you did into a file"), description=_(EXPORT))
+    part.add_argument("file", metavar=_("FILE"), type=Path, help=_("the file to write, e.g. progress.json"))
+    part.add_argument("--force", action="store_true", help=_("replace FILE, whatever it is"))
     part.set_defaults(do=export, parser=part)
     part = parts.add_parser(
-        "import", help="merge what was done elsewhere into what was done here", description=IMPORT, formatter_class=form
+        "import", help=_("merge what was done elsewhere into what was done here"), description=_(IMPORT)
     )
-    part.add_argument("file", metavar="FILE", type=Path, help="a file that 'progress export' wrote")
+    part.add_argument("file", metavar=_("FILE"), type=Path, help=_("a file that 'progress export' wrote"))
     part.set_defaults(do=bring_in, parser=part)
 
 
@@ -97,12 +100,14 @@ def _lines(reached: Standing, lessons: Catalog, at: Step | None, following: Step
     for each in reached.lessons:
         mark = ink.good("✓") if each.complete else ink.warn("◐") if each.begun else ink.quiet("○")
         bar = ink.bar(each.points, each.lesson.points, BAR_CELLS)
-        steps = f"{each.steps_done} of {len(each.lesson.steps)} steps"
-        points = f"{each.points}/{each.lesson.points}"
-        lines.append(
-            f"{mark} {each.lesson.number} {each.lesson.title:<{width}}  {bar}  {points:>5} points  {ink.quiet(steps)}"
-        )
-    lines += ["", ink.bold(f"{reached.points} of {reached.max_points} points."), ink.text(f"{in_words(reached)}.")]
+        steps = ngettext("{done} of {n} step", "{done} of {n} steps", len(each.lesson.steps), done=each.steps_done)
+        score = f"{f'{each.points}/{each.lesson.points}':>5}"
+        points = ngettext("{score} point", "{score} points", each.lesson.points, score=score)
+        lines.append(f"{mark} {each.lesson.number} {each.lesson.title:<{width}}  {bar}  {points}  {ink.quiet(steps)}")
+    sum_of_points = ngettext(
+        "{points} of {n} point.", "{points} of {n} points.", reached.max_points, points=reached.points
+    )
+    lines += ["", ink.bold(sum_of_points), ink.text(f"{in_words(reached)}.")]
     if at is not None:
         lines.append(ink.text(_("You stopped at {step}.", step=_named(at, lessons))))
     if following is not None and following != at:
@@ -114,7 +119,7 @@ def _lines(reached: Standing, lessons: Catalog, at: Step | None, following: Step
 
 def _named(step: Step, lessons: Catalog) -> str:
     lesson = lessons.lesson(step.lesson)
-    return f"“{step.title}” in lesson {lesson.number if lesson else '?'}"
+    return _("“{title}” in lesson {number}", title=step.title, number=lesson.number if lesson else "?")
 
 
 def _plain(kept: Progress, reached: Standing, what: Done, at: Step | None, following: Step | None) -> dict[str, Any]:
@@ -182,7 +187,8 @@ def export(options: argparse.Namespace) -> int:
     with progress.at_home() as kept:
         tell_notice(kept)
         written = transfer.export_to(options.file, kept, workspace.at_home(), catalog.load())
-    print(f"{options.file} holds {_count(len(written.attempts), 'check')} and {_count(len(written.files), 'file')}.")
+    checks, files = _checks(len(written.attempts)), ngettext("{n} file", "{n} files", len(written.files))
+    print(_("{name} holds {checks} and {files}.", name=options.file, checks=checks, files=files))
     print(_("On the other machine: profile-first progress import {name}", name=options.file.name))
     return 0
 
@@ -200,7 +206,8 @@ def bring_in(options: argparse.Namespace) -> int:
             changed = transfer.import_from(options.file, kept, workspace.at_home(), catalog.load())
         except AccountsUnreadable as error:
             raise WrongUsage(str(error)) from error
-    print(f"{_count(changed.attempts, 'check')} and {_count(len(changed.replaced), 'file')} are new here.")
+    files = ngettext("{n} file", "{n} files", len(changed.replaced))
+    print(_("New here: {checks} and {files}.", checks=_checks(changed.attempts), files=files))
     for path in changed.replaced:
         print(f"  {path}")
     for path in changed.backups:
@@ -210,5 +217,5 @@ def bring_in(options: argparse.Namespace) -> int:
     return 0
 
 
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+def _checks(number: int) -> str:
+    return ngettext("{n} check", "{n} checks", number)

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from lab.language import ngettext
+
 LOOK_MS = 1000
 POLL_S = 0.25
 SETTLE_S = 0.03
@@ -102,8 +104,14 @@ def _reasons_to_look(
         try:
             yield from _reports(folders, ended)
         except Exception as error:  # the system's limit on watches, a file system without reports, no such library
-            often = f"{1 / POLL_S:.0f} times a second"
-            tell(f"the system doesn't report saved files here ({error}), so they are looked at {often}.")
+            tell(
+                ngettext(
+                    "the system doesn't report saved files here ({error}), so they are looked at {n} time a second.",
+                    "the system doesn't report saved files here ({error}), so they are looked at {n} times a second.",
+                    round(1 / POLL_S),
+                    error=error,
+                )
+            )
             break
     while not ended.wait(POLL_S):
         yield

@@ -11,33 +11,40 @@ import sys
 from typing import Any
 
 from course.names import WrongUsage
+from lab.language import N_, _
 
 HOST, PORT, MOST_PORTS = "127.0.0.1", 8000, 65535
 ENDED = 130
 
-WIDER = """\
+WIDER = N_("""\
 Anyone who reaches {host}:{port} can run code with your rights and sees your work: there is no password. Let only a
 network that you trust reach it. Safer, from another machine: ssh -L {port}:127.0.0.1:{port} THIS_MACHINE, and serve
-without --host."""
+without --host.""")
 
 
 def add_command(commands: Any) -> None:
     """Add the command to the command line's."""
+    from lab.command_line import Form
+
     command: argparse.ArgumentParser = commands.add_parser(
         "serve",
-        help="open the course in a browser",
-        description="""\
-Serves the course as a page, with the same progress as in the terminal, also at the same time. It needs no network: the
-page loads nothing from elsewhere. Ctrl+C ends it (exit code 130) and every session.
-
-Only this machine can reach it, unless --host says otherwise. There is no password: whoever reaches the port, on this
-machine or by a wider --host, can run code with your rights.
-""",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help=_("open the course in a browser"),
+        description=_(
+            "Serves the course as a page, with the same progress as in the terminal, also at the same time. It needs "
+            "no network: the page loads nothing from elsewhere. Ctrl+C ends it (exit code 130) and every "
+            "session.\n\nOnly this machine can reach it, unless --host says otherwise. There is no password: whoever "
+            "reaches the port, on this machine or by a wider --host, can run code with your rights."
+        ),
+        formatter_class=Form,
     )
-    command.add_argument("--port", type=_port, default=PORT, metavar="N", help=f"the port to listen on ({PORT})")
     command.add_argument(
-        "--host", default=HOST, metavar="ADDRESS", help=f"the address to listen on ({HOST}); 0.0.0.0 is all of them"
+        "--port", type=_port, default=PORT, metavar="N", help=_("the port to listen on ({port})", port=PORT)
+    )
+    command.add_argument(
+        "--host",
+        default=HOST,
+        metavar=_("ADDRESS"),
+        help=_("the address to listen on ({host}); 0.0.0.0 is all of them", host=HOST),
     )
     command.set_defaults(do=run, parser=command)
 
@@ -72,9 +79,10 @@ def _say_where(host: str, port: int) -> None:
 
     here = f"[{host}]" if ":" in host else host
     shown = "localhost" if host in ("0.0.0.0", "::", "") else here
-    print(f"Profile First is at http://{shown}:{port}/ - open it in a browser. Ctrl+C ends it.", flush=True)
+    url = f"http://{shown}:{port}/"
+    print(_("Profile First is at {url} - open it in a browser. Ctrl+C ends it.", url=url), flush=True)
     if not is_loopback(host):
-        print(WIDER.format(host=here, port=port), flush=True)
+        print(_(WIDER, host=here, port=port), flush=True)
 
 
 def listen_or_say_why_not(host: str, port: int) -> None:
@@ -87,17 +95,23 @@ def listen_or_say_why_not(host: str, port: int) -> None:
 
 def _why_not(error: OSError, host: str, port: int) -> str:
     if isinstance(error, socket.gaierror):
-        return f"{host!r} is no address of this machine. --host takes an address such as 127.0.0.1 or 0.0.0.0."
+        return _(
+            "{host!r} is no address of this machine. --host takes an address such as 127.0.0.1 or 0.0.0.0.", host=host
+        )
     if error.errno == errno.EADDRNOTAVAIL:
-        return f"{host} is no address of this machine. Leave --host out, or give one that it has."
+        return _("{host} is no address of this machine. Leave --host out, or give one that it has.", host=host)
     if error.errno in (errno.EACCES, errno.EPERM):
-        return f"port {port} needs more rights than you have. Give one from 1024 on: --port {PORT}."
+        return _(
+            "port {port} needs more rights than you have. Give one from 1024 on: --port {usual}.", port=port, usual=PORT
+        )
     if error.errno != errno.EADDRINUSE:
-        return f"can't listen on {host}, port {port}: {error.strerror or error}."
+        return _("can't listen on {host}, port {port}: {reason}.", host=host, port=port, reason=error.strerror or error)
     free = next_free(host, port + 1)
-    instead = f" Port {free} is free: profile-first serve --port {free}." if free else ""
-    other = f" --host {host}" if free and host != HOST else ""
-    return f"port {port} is in use, perhaps by another 'profile-first serve'.{instead.rstrip('.')}{other}."
+    in_use = _("port {port} is in use, perhaps by another 'profile-first serve'.", port=port)
+    if free is None:
+        return in_use
+    command = f"profile-first serve --port {free}" + (f" --host {host}" if host != HOST else "")
+    return in_use + " " + _("Port {port} is free: {command}.", port=free, command=command)
 
 
 def next_free(host: str, port: int) -> int | None:
@@ -125,5 +139,7 @@ def _try(host: str, port: int) -> None:
 
 def _port(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= MOST_PORTS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: a whole number from 1 to {MOST_PORTS}")
+        raise argparse.ArgumentTypeError(
+            _("{text!r} is no port: a whole number from 1 to {most}", text=text, most=MOST_PORTS)
+        )
     return int(text)

@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.names import WrongUsage
+from lab.language import N_, _, ngettext
 
 if TYPE_CHECKING:
     from course.catalog import Catalog, Step
     from course.workspace import Workspace
 
-DESCRIPTION = """\
-Packs your exercise files and your answers to the quizzes into one zip archive, to be handed in: those that you name, or
-all that you have begun. Notebooks are packed where you name them. Nothing else of this machine goes into it, and the
-same files always make the same archive.
-"""
+DESCRIPTION = N_(
+    "Packs your exercise files and your answers to the quizzes into one zip archive, to be handed in: those that you "
+    "name, or all that you have begun. Notebooks are packed where you name them. Nothing else of this machine goes "
+    "into it, and the same files always make the same archive."
+)
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,18 @@ def add_command(commands: Any) -> None:
     """Add the command to the command line's."""
     command: argparse.ArgumentParser = commands.add_parser(
         "submit",
-        help="pack your exercises into one file to hand in",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help=_("pack your exercises into one file to hand in"),
+        description=_(DESCRIPTION),
     )
     command.add_argument(
-        "what", metavar="EXERCISE|LESSON|FILE.ipynb", nargs="*", help="which ones; all if none is named"
+        "what", metavar=_("EXERCISE|LESSON|FILE.ipynb"), nargs="*", help=_("which ones; all if none is named")
     )
-    command.add_argument("--out", metavar="FILE.zip", required=True, type=Path, help="the archive to write")
+    command.add_argument("--out", metavar=_("FILE.zip"), required=True, type=Path, help=_("the archive to write"))
     command.add_argument(
-        "--student", metavar="ID", default="", help="your id or name, where your instructor asks for it"
+        "--student", metavar="ID", default="", help=_("your id or name, where your instructor asks for it")
     )
-    command.add_argument("--force", action="store_true", help="replace the archive if it is there")
-    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument("--force", action="store_true", help=_("replace the archive if it is there"))
+    command.add_argument("--json", action="store_true", help=_("print JSON"))
     command.set_defaults(do=run, parser=command)
 
 
@@ -69,14 +69,17 @@ def run(options: argparse.Namespace) -> int:
 
     out: Path = options.out
     if out.suffix != ".zip":
-        raise WrongUsage(f"{out} is to be a zip archive: end its name in .zip.")
-    if out.is_dir() or (out.exists() and not options.force):
-        what = "is a folder. Give another name" if out.is_dir() else "exists. Give another name, or --force"
-        raise WrongUsage(f"{out} {what}.")
+        raise WrongUsage(_("{out} is to be a zip archive: end its name in .zip.", out=out))
+    if out.is_dir():
+        raise WrongUsage(_("{out} is a folder. Give another name.", out=out))
+    if out.exists() and not options.force:
+        raise WrongUsage(_("{out} exists. Give another name, or --force.", out=out))
     packed, missing = collect(options.what, catalog.load(), workspace.at_home())
     if not packed:
         why = "; ".join(f"{each.exercise}: {each.why}" for each in missing[:3])
-        raise WrongUsage(f"there is nothing to hand in yet ({why}). Work on an exercise first: 'profile-first'.")
+        raise WrongUsage(
+            _("there is nothing to hand in yet ({why}). Work on an exercise first: 'profile-first'.", why=why)
+        )
     workspace.write_atomically(out, archive(packed, options.student))
     if options.json:
         written = {
@@ -87,11 +90,11 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(written, indent=2, ensure_ascii=False))
         return 0
     ink = Ink(sys.stdout)
-    print(ink.bold(f"{out}: {_count(len(packed), 'file')}"))
+    print(ink.bold(_("{out}: {files}", out=out, files=ngettext("{n} file", "{n} files", len(packed)))))
     for each in packed:
         print(f"  {ink.good('✓')} {each.name}")
     if missing:
-        print(ink.bold(f"Not in it: {_count(len(missing), 'exercise')}"))
+        print(ink.bold(ngettext("Not in it: {n} exercise", "Not in it: {n} exercises", len(missing))))
         for gone in missing:
             print(f"  {ink.quiet('○')} {gone.exercise}: {gone.why}")
     return 0
@@ -126,12 +129,12 @@ def _file(step: Step, own: Workspace) -> Packed | Missing:
     quiz = step.kind == "quiz"
     path = own.answers_path(step.lesson) if quiz else own.path(step.id)
     if not path.exists():
-        return Missing(step.id, "not begun yet")
+        return Missing(step.id, _("not begun yet"))
     data = _read(path)
     if not quiz and data == own.starter(step.id).encode():
-        return Missing(step.id, "still as it came")
+        return Missing(step.id, _("still as it came"))
     if quiz and not own.answers(step.lesson) and b"[answers]" in data:
-        return Missing(step.id, "not answered yet")
+        return Missing(step.id, _("not answered yet"))
     return Packed((step.id,), f"{step.id}{path.suffix}", data)
 
 
@@ -139,10 +142,12 @@ def _notebook(path: Path, lessons: Catalog) -> Packed:
     from course import names
 
     if not path.is_file():
-        raise WrongUsage(f"there is no file {str(path)!r}.")
+        raise WrongUsage(_("there is no file {what!r}.", what=str(path)))
     exercises = tuple(names.exercises_in(path, lessons))
     if not exercises:
-        raise WrongUsage(f"{path} doesn't say which exercise it is. Hand in a notebook that 'notebook' wrote.")
+        raise WrongUsage(
+            _("{path} doesn't say which exercise it is. Hand in a notebook that 'notebook' wrote.", path=path)
+        )
     return Packed(exercises, f"{exercises[0]}.ipynb", _read(path))
 
 
@@ -150,10 +155,16 @@ def _read(path: Path) -> bytes:
     from grader.source import max_bytes
 
     if not path.is_file():
-        raise WrongUsage(f"{path} is no file. Put the exercise there: 'profile-first reset' does.")
+        raise WrongUsage(_("{path} is no file. Put the exercise there: 'profile-first reset' does.", path=path))
     data = path.read_bytes()
     if len(data) > max_bytes(path):
-        raise WrongUsage(f"{path} is larger than {max_bytes(path) / 1e6:g} MB, so it can't be graded. Shorten it.")
+        raise WrongUsage(
+            _(
+                "{path} is larger than {most_mb:g} MB, so it can't be graded. Shorten it.",
+                path=path,
+                most_mb=max_bytes(path) / 1e6,
+            )
+        )
     return data
 
 
@@ -161,7 +172,9 @@ def _without_twins(packed: list[Packed]) -> list[Packed]:
     named: dict[str, Packed] = {}
     for each in packed:
         if (twin := named.setdefault(each.name, each)) != each:
-            raise WrongUsage(f"two different files are handed in for {twin.exercises[0]}. Name one of them.")
+            raise WrongUsage(
+                _("two different files are handed in for {exercise}. Name one of them.", exercise=twin.exercises[0])
+            )
     return sorted(named.values(), key=lambda each: each.name)
 
 
@@ -183,7 +196,3 @@ def archive(packed: list[Packed], student: str = "") -> bytes:
             info.create_system, info.external_attr = 3, 0o644 << 16
             zipped.writestr(info, content)
     return data.getvalue()
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

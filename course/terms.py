@@ -10,7 +10,7 @@ from pathlib import Path
 from course import folders
 from course.catalog import Catalog, CatalogError, Step
 from grader import lesson_files
-from lab.language import ENGLISH, current
+from lab.language import ENGLISH, _, current
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ def load(folder: Path = folders.GLOSSARY, language: str | None = None) -> tuple[
         if language != ENGLISH and len(sections) < len(cards):
             sections = {**_sections(folder / f"{ENGLISH}.md"), **sections}
     except OSError as error:
-        raise CatalogError(f"{error.filename}: {error.strerror}. Install profile-first again.") from error
+        raise CatalogError(
+            _("{file}: {reason}. Install profile-first again.", file=error.filename, reason=error.strerror)
+        ) from error
     except ValueError as error:
         raise CatalogError(f"{folder}: {error}") from error
     terms = []

@@ -13,6 +13,7 @@ from course.catalog import Catalog
 from course.names import WrongUsage
 from course.progress import Progress
 from course.workspace import Workspace, WorkspaceError, write_atomically
+from lab.language import _
 
 
 @dataclass
@@ -36,14 +37,16 @@ class Imported:
 def refuse_to_replace(file: Path, begins: str) -> None:
     """Raise an error if a file is there that isn't an earlier one of the kind that is to be written."""
     if file.is_dir():
-        raise WrongUsage(f"{file} is a folder. Give the name of a file in it.")
+        raise WrongUsage(_("{file} is a folder. Give the name of a file in it.", file=file))
     try:
         with file.open(encoding="utf-8", errors="replace") as there:
             replaceable = there.read(len(begins)) == begins
     except FileNotFoundError:
         return
     if not replaceable:
-        raise WrongUsage(f"{file} exists and is something else. Give another name, or --force to replace it.")
+        raise WrongUsage(
+            _("{file} exists and is something else. Give another name, or --force to replace it.", file=file)
+        )
 
 
 def export_to(file: Path, kept: Progress, own: Workspace, lessons: Catalog) -> Accounts:
@@ -142,13 +145,19 @@ def _work(step: str, path: Path, own: Workspace) -> FileText | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise WorkspaceError(f"{path} can't be read: {error.strerror}.") from error
+        raise WorkspaceError(_("{path} can't be read: {reason}.", path=path, reason=error.strerror)) from error
     except UnicodeDecodeError as error:
         raise WorkspaceError(
-            f"{path} isn't UTF-8 text (byte {error.start}). Save it as UTF-8 in your editor."
+            _("{path} isn't UTF-8 text (byte {byte}). Save it as UTF-8 in your editor.", path=path, byte=error.start)
         ) from error
     if len(text) > MAX_TEXT:
-        raise WorkspaceError(f"{path} is larger than {MAX_TEXT // 1000} kB. Make it smaller, or move it away.")
+        raise WorkspaceError(
+            _(
+                "{path} is larger than {most_kb} kB. Make it smaller, or move it away.",
+                path=path,
+                most_kb=MAX_TEXT // 1000,
+            )
+        )
     found = FileText(max(changed_ns, 0), text)
     return None if _is_starter(step, found, own) else found
 
@@ -167,9 +176,13 @@ def _read(file: Path) -> bytes:
         with file.open("rb") as opened:
             data = opened.read(MAX_BYTES + 1)
     except OSError as error:
-        raise AccountsUnreadable(f"{file} can't be read: {error.strerror}.") from error
+        raise AccountsUnreadable(_("{path} can't be read: {reason}.", path=file, reason=error.strerror)) from error
     if len(data) > MAX_BYTES:
         raise AccountsUnreadable(
-            f"{file} is larger than {MAX_BYTES >> 20} MiB: it can't be what 'profile-first progress export' wrote."
+            _(
+                "{file} is larger than {most_mib} MiB: it can't be what 'profile-first progress export' wrote.",
+                file=file,
+                most_mib=MAX_BYTES >> 20,
+            )
         )
     return data

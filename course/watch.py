@@ -130,8 +130,12 @@ class Watch:
         print(f"\n{self._ink.quiet(time.strftime('%H:%M:%S'))}", *verdict_in_words(plain, path, self._ink), sep="\n")
         print(
             self._ink.quiet(
-                f"  {split['total_s']:.2f} s after it was saved: {split['program_s']:.2f} s for the program to run, "
-                f"{split['else_s']:.2f} s for everything else"
+                "  "
+                + _(
+                    "{total_s:.2f} s after it was saved: {program_s:.2f} s for the program to run, "
+                    "{else_s:.2f} s for everything else",
+                    **split,
+                )
             ),
             flush=True,
         )

@@ -20,9 +20,9 @@ from grader.runner import bubblewrap
 from grader.runner.confine import landlock_abi
 from grader.runner.kernel import PR_SET_SECCOMP
 from grader.runner.sandbox import NAMESPACES
+from lab.language import N_, _
 
 TRY_LIMIT_S = 10.0
-FOR_CLASSES = "used when a class is graded"
 _SECCOMP_MODE_FILTER = 2
 _EFAULT = 14
 
@@ -43,23 +43,28 @@ def probe() -> list[Layer]:
 
 def _classes() -> Layer:
     """Whether the submissions of others can be graded here, by doing to a process what is done to each of theirs."""
-    name = "other people's code"
+    name = _("other people's code")
     if sys.platform != "linux":
         return _linux_only(name)
-    bubble, _ = bubblewrap.find()
+    bubble = bubblewrap.find()[0]
     works, said = _in_packages(_SHUT_IN_TRY)
     layers = said.split(", ") if works else []
     if works and (bubble is not None or NAMESPACES in layers):
         told = ", ".join([*(["bubblewrap"] if bubble is not None else []), *layers])
         return Layer(
-            name, True, f"kept apart when a class is graded, by {told}; your own runs and checks have your rights"
+            name,
+            True,
+            _("kept apart when a class is graded, by {layers}; your own runs and checks have your rights", layers=told),
         )
-    why = "neither namespaces nor bubblewrap" if works else said
+    why = _("neither namespaces nor bubblewrap") if works else said
     return Layer(
         name,
         False,
-        f"can't be kept apart, so a class isn't graded here: {why}",
-        "See below for what is missing. Check only files that you would run yourself, or grade in a virtual machine.",
+        _("can't be kept apart, so a class isn't graded here: {why}", why=why),
+        _(
+            "See below for what is missing. Check only files that you would run yourself, or grade in a virtual "
+            "machine."
+        ),
     )
 
 
@@ -72,7 +77,7 @@ def _run(command: list[str]) -> tuple[bool, str]:
     except (OSError, subprocess.TimeoutExpired) as error:
         return False, str(error)
     lines = done.stderr.strip().splitlines()
-    return done.returncode == 0, lines[-1] if lines else f"exit code {done.returncode}"
+    return done.returncode == 0, lines[-1] if lines else _("exit code {code}", code=done.returncode)
 
 
 def _bubblewrap() -> Layer:
@@ -81,11 +86,13 @@ def _bubblewrap() -> Layer:
         return _linux_only(name)
     program, why = bubblewrap.find()
     if program is not None:
-        return Layer(name, True, f"{FOR_CLASSES}: {program}, around all of a class's runs")
+        return Layer(
+            name, True, _("used when a class is graded: {program}, around all of a class's runs", program=program)
+        )
     if why == bubblewrap.NOT_INSTALLED:
-        fix = "Install it: apt install bubblewrap, dnf install bubblewrap, or the like."
-        return Layer(name, False, why, fix)
-    return Layer(name, False, why, "Allow unprivileged user namespaces (see below).")
+        fix = _("Install it: apt install bubblewrap, dnf install bubblewrap, or the like.")
+        return Layer(name, False, _(why), fix)
+    return Layer(name, False, why, _("Allow unprivileged user namespaces (see below)."))
 
 
 def _landlock() -> Layer:
@@ -94,13 +101,19 @@ def _landlock() -> Layer:
         return _linux_only(name)
     version = landlock_abi()
     if not version:
-        fix = "Needs Linux 5.13 or newer with `landlock` among the kernel's lsm= modules."
-        return Layer(name, False, "the kernel doesn't offer it", fix)
-    works, _ = _in_packages(_SIGNAL_TRY)
+        fix = _("Needs Linux 5.13 or newer with `landlock` among the kernel's lsm= modules.")
+        return Layer(name, False, _("the kernel doesn't offer it"), fix)
+    works = _in_packages(_SIGNAL_TRY)[0]
     if not works:
-        return Layer(name, False, f"ABI {version}: too old to keep signals inside a run", "Needs Linux 6.12 or newer.")
+        too_old = _("ABI {version}: too old to keep signals inside a run", version=version)
+        return Layer(name, False, too_old, _("Needs Linux 6.12 or newer."))
     return Layer(
-        name, True, f"used: keeps a run from signalling others, and a class's runs from all files (ABI {version})"
+        name,
+        True,
+        _(
+            "used: keeps a run from signalling others, and a class's runs from all files (ABI {version})",
+            version=version,
+        ),
     )
 
 
@@ -112,50 +125,53 @@ def _seccomp() -> Layer:
     # Without a filter this fails with EFAULT where filters are supported, and with EINVAL where they aren't.
     libc.prctl(PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0)
     if ctypes.get_errno() == _EFAULT:
-        return Layer(name, True, f"{FOR_CLASSES}: system call filters are supported")
-    return Layer(name, False, "no system call filters", "Needs a kernel built with CONFIG_SECCOMP_FILTER.")
+        return Layer(name, True, _("used when a class is graded: system call filters are supported"))
+    return Layer(name, False, _("no system call filters"), _("Needs a kernel built with CONFIG_SECCOMP_FILTER."))
 
 
 def _user_namespaces() -> Layer:
-    name = "user namespaces"
+    name = _("user namespaces")
     if sys.platform != "linux":
         return _linux_only(name)
     program = shutil.which("unshare")
     if program is None:
-        return Layer(name, False, "the command `unshare` is missing", "Install util-linux.")
+        return Layer(name, False, _("the command `unshare` is missing"), _("Install util-linux."))
     works, why = _run([program, "--user", "--map-root-user", "--net", "--pid", "--fork", "true"])
     if works:
-        return Layer(name, True, f"{FOR_CLASSES}: a user, network and pid namespace can be made")
+        return Layer(name, True, _("used when a class is graded: a user, network and pid namespace can be made"))
     return Layer(
         name,
         False,
         why,
-        "Set kernel.unprivileged_userns_clone=1 (Debian) or kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), "
-        "or install bubblewrap from your distribution.",
+        _(
+            "Set kernel.unprivileged_userns_clone=1 (Debian) or kernel.apparmor_restrict_unprivileged_userns=0 "
+            "(Ubuntu), or install bubblewrap from your distribution."
+        ),
     )
 
 
 def _subreaper() -> Layer:
-    name = "orphan adoption"
+    name = _("orphan adoption")
     if sys.platform != "linux":
         return _linux_only(name)
     code = "from grader.runner.descendants import adopt_orphans; raise SystemExit(not adopt_orphans())"
     works, why = _in_packages(code)
     if works:
-        return Layer(name, True, "used: processes that a run leaves behind are found and ended")
-    return Layer(name, False, why, "Needs Linux 3.4 or newer; only a run's process group is ended.")
+        return Layer(name, True, _("used: processes that a run leaves behind are found and ended"))
+    return Layer(name, False, why, _("Needs Linux 3.4 or newer; only a run's process group is ended."))
 
 
 def _rlimits() -> Layer:
-    name = "resource limits"
+    name = _("resource limits")
     if os.name != "posix":
-        return Layer(name, False, "not available on this system", "Use Linux, macOS, or WSL on Windows.")
-    failed = [limit for limit, code in _LIMIT_TRIES.items() if not _tried(code)]
+        return Layer(name, False, _("not available on this system"), _("Use Linux, macOS, or WSL on Windows."))
+    failed = [_(limit) for limit, code in _LIMIT_TRIES.items() if not _tried(code)]
+    enforced = [_(limit) for limit in _LIMIT_TRIES if _(limit) not in failed]
+    used = _("used: {limits}", limits=", ".join(enforced))
     if not failed:
-        return Layer(name, True, f"used: {', '.join(_LIMIT_TRIES)}")
-    enforced = [limit for limit in _LIMIT_TRIES if limit not in failed]
-    detail = f"not enforced: {', '.join(failed)}" + (f"; used: {', '.join(enforced)}" if enforced else "")
-    return Layer(name, bool(enforced), detail, "Time, output and the process group are limited all the same.")
+        return Layer(name, True, used)
+    detail = _("not enforced: {limits}", limits=", ".join(failed)) + (f"; {used}" if enforced else "")
+    return Layer(name, bool(enforced), detail, _("Time, output and the process group are limited all the same."))
 
 
 _SHUT_IN_TRY = """
@@ -181,12 +197,12 @@ raise SystemExit(1)
 
 # Each exits with 0 if the limit stopped it.
 _LIMIT_TRIES = {
-    "memory": (
+    N_("memory"): (
         "import resource\n"
         "resource.setrlimit(resource.RLIMIT_DATA, (100_000_000,) * 2)\n"
         "try:\n    b = bytearray(400_000_000)\nexcept MemoryError:\n    raise SystemExit(0)\nraise SystemExit(1)"
     ),
-    "file size": (
+    N_("file size"): (
         "import os, resource, signal\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000,) * 2)\n"
@@ -209,4 +225,4 @@ def _in_packages(code: str) -> tuple[bool, str]:
 
 
 def _linux_only(name: str) -> Layer:
-    return Layer(name, False, "only on Linux", "Grade other people's work on Linux, or in WSL on Windows.")
+    return Layer(name, False, _("only on Linux"), _("Grade other people's work on Linux, or in WSL on Windows."))

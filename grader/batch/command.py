@@ -16,24 +16,25 @@ from typing import TYPE_CHECKING, Any
 from grader.batch.policy import Policy, add_options, policy_from
 from grader.errors import GraderError, UnknownExercise
 from grader.seeds import SEEDS, seed
-from lab.language import current, speaking
+from lab.command_line import Form
+from lab.language import LANGUAGES, N_, _, current, ngettext, number, speaking
 
 if TYPE_CHECKING:
     from grader.batch.grade import Checker, Progress, Settings
     from grader.batch.ledger import Ledger
     from grader.batch.records import Attempt, Found, Gradebook, Result
 
-DESCRIPTION = """\
-Grades what a class handed in: a folder for each student, files named by student, zips, or a download from Moodle,
-Canvas, Gradescope or nbgrader, as it is. Each submission runs shut in: without network, without other files, within
-limits. Stop it whenever you like; the same command goes on where it was, and grades only what is new or changed.
-"""
-EPILOG = """\
-RESULTS holds class.html, gradebook.csv (also as Moodle and Canvas take it), results.json, junit.xml, students/ with the
-feedback for each, and what Gradescope and exercism read.
-
-exit codes: 0 everything was graded, 1 something could not be graded, 2 wrong usage, 130 stopped with Ctrl+C
-"""
+DESCRIPTION = N_(
+    "Grades what a class handed in: a folder for each student, files named by student, zips, or a download from "
+    "Moodle, Canvas, Gradescope or nbgrader, as it is. Each submission runs shut in: without network, without other "
+    "files, within limits. Stop it whenever you like; the same command goes on where it was, and grades only what is "
+    "new or changed."
+)
+EPILOG = N_(
+    "RESULTS holds class.html, gradebook.csv (also as Moodle and Canvas take it), results.json, junit.xml, students/ "
+    "with the feedback for each, and what Gradescope and exercism read.\n\nexit codes: 0 everything was graded, 1 "
+    "something could not be graded, 2 wrong usage, 130 stopped with Ctrl+C"
+)
 BAR_WIDTH = 30
 TITLE = "Profile First"
 MOST_NAMED = 8
@@ -45,38 +46,51 @@ class WrongGrade(GraderError):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command, for every program that has it."""
-    parser.description, parser.epilog = DESCRIPTION, EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder or an archive")
-    parser.add_argument("--out", type=Path, required=True, metavar="RESULTS", help="the folder of the results")
-    parser.add_argument("--roster", type=Path, metavar="CSV", help="who is in the class, in this order")
+    parser.description, parser.epilog = _(DESCRIPTION), _(EPILOG)
+    parser.formatter_class = Form
+    parser.add_argument("submissions", type=Path, metavar=_("SUBMISSIONS"), help=_("a folder or an archive"))
+    parser.add_argument("--out", type=Path, required=True, metavar=_("RESULTS"), help=_("the folder of the results"))
+    parser.add_argument("--roster", type=Path, metavar="CSV", help=_("who is in the class, in this order"))
     parser.add_argument(
-        "--exercise", action="append", default=[], metavar="EXERCISE|LESSON", help="what counts; all that was handed in"
+        "--exercise",
+        action="append",
+        default=[],
+        metavar=_("EXERCISE|LESSON"),
+        help=_("what counts; all that was handed in"),
     )
     parser.add_argument(
-        "--overrides", type=Path, metavar="CSV", help="points set by hand: student,exercise,points,reason"
+        "--overrides", type=Path, metavar="CSV", help=_("points set by hand: student,exercise,points,reason")
     )
-    parser.add_argument("--title", default=TITLE, help="of the gradebook and the pages")
-    parser.add_argument("--language", default=current(), metavar="CODE", help="of feedback and reports")
-    parser.add_argument("--json", action="store_true", help="print a summary as JSON")
-    how = parser.add_argument_group("how it is graded")
-    how.add_argument("--jobs", type=_jobs, default=None, metavar="N", help="at the same time (one for each processor)")
-    how.add_argument("--seed", type=seed, metavar="N", help="of the hidden inputs, the same for all (drawn once)")
-    how.add_argument("--seed-per-student", action="store_true", help="other hidden inputs for each student")
-    how.add_argument("--regrade", action="store_true", help="grade again what has not changed")
+    parser.add_argument("--title", default=TITLE, metavar=_("TITLE"), help=_("of the gradebook and the pages"))
+    parser.add_argument(
+        "--language",
+        default=current(),
+        metavar=_("CODE"),
+        help=_("of feedback, reports and messages: {known}", known=", ".join(LANGUAGES)),
+    )
+    parser.add_argument("--json", action="store_true", help=_("print a summary as JSON"))
+    how = parser.add_argument_group(_("how it is graded"))
     how.add_argument(
-        "--unsafe", action="store_true", help="run submissions with your own rights, where they can't be shut in"
+        "--jobs", type=_jobs, default=None, metavar="N", help=_("at the same time (one for each processor)")
+    )
+    how.add_argument("--seed", type=seed, metavar="N", help=_("of the hidden inputs, the same for all (drawn once)"))
+    how.add_argument("--seed-per-student", action="store_true", help=_("other hidden inputs for each student"))
+    how.add_argument("--regrade", action="store_true", help=_("grade again what has not changed"))
+    how.add_argument(
+        "--unsafe", action="store_true", help=_("run submissions with your own rights, where they can't be shut in")
     )
     how.add_argument(
-        "--longest-run", type=_seconds, metavar="S", help="stop each run after so many seconds, if not earlier"
+        "--longest-run", type=_seconds, metavar="S", help=_("stop each run after so many seconds, if not earlier")
     )
-    how.add_argument("--scheduler", metavar="ADDRESS", help="let a Dask cluster do it, e.g. tcp://10.0.0.1:8786")
+    how.add_argument(
+        "--scheduler", metavar=_("ADDRESS"), help=_("let a Dask cluster do it, e.g. {name}", name="tcp://10.0.0.1:8786")
+    )
     add_options(parser)
 
 
 def _jobs(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of jobs: a whole number from 1 on")
+        raise argparse.ArgumentTypeError(_("{text!r} is no number of jobs: a whole number from 1 on", text=text))
     return int(text)
 
 
@@ -86,25 +100,31 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+        raise argparse.ArgumentTypeError(_("{text!r} is no number of seconds", text=text))
     return seconds
 
 
 def run(options: argparse.Namespace) -> int:
     """Carry the command out; returns the exit code. Raises GraderError with what to do about it."""
+    from grader.reports.words import Words
+
+    Words(options.language)  # or there are none
+    with speaking(options.language):
+        return _carry_out(options)
+
+
+def _carry_out(options: argparse.Namespace) -> int:
     from grader.batch.grade import grade
     from grader.batch.ledger import Ledger
     from grader.batch.overrides import read_overrides
     from grader.batch.points import gradebook, max_points
     from grader.reports import write_all
-    from grader.reports.words import Words
     from grader.submissions.find import find
     from grader.submissions.roster import read_roster
 
-    Words(options.language)  # or there are none
     out: Path = options.out.absolute()
     if options.submissions.is_dir() and out.resolve().is_relative_to(options.submissions.resolve()):
-        raise WrongGrade(f"{options.out} lies among the submissions. Give an --out beside them.")
+        raise WrongGrade(_("{out} lies among the submissions. Give an --out beside them.", out=options.out))
     policy = policy_from(options)
     roster = read_roster(options.roster) if options.roster is not None else None
     found = find(options.submissions, roster)
@@ -118,16 +138,19 @@ def run(options: argparse.Namespace) -> int:
     with Ledger(out, seed) as ledger:
         if options.seed is not None and ledger.seed != options.seed:
             raise WrongGrade(
-                f"The results in {options.out} were made with the seed {ledger.seed}. Leave --seed out to go on with "
-                "it, or give another --out."
+                _(
+                    "The results in {out} were made with the seed {seed}. Leave --seed out to go on with it, or give "
+                    "another --out.",
+                    out=options.out,
+                    seed=ledger.seed,
+                )
             )
         settings, checkers = _settings(options)
         try:
-            with speaking(options.language):
-                results = grade(attempts, ledger, settings, checkers=checkers, tell=say.progress)
+            results = grade(attempts, ledger, settings, checkers=checkers, tell=say.progress)
         except KeyboardInterrupt:
             say.end()
-            print("Stopped. What is graded is kept; the same command goes on from there.", file=sys.stderr)
+            print(_("Stopped. What is graded is kept; the same command goes on from there."), file=sys.stderr)
             return 130
         finally:
             say.end()
@@ -143,7 +166,9 @@ def run(options: argparse.Namespace) -> int:
         try:
             write_all(book, out, options.language)
         except OSError as error:
-            raise WrongGrade(f"{error.filename or out} can't be written: {error.strerror}.") from error
+            raise WrongGrade(
+                _("{path} can't be written: {reason}.", path=error.filename or out, reason=error.strerror)
+            ) from error
     _summarise(book, found, results, ledger, say, out, as_json=options.json)
     return 1 if any(result.verdict is None for result in results) else 0
 
@@ -162,7 +187,9 @@ def _wanted(names: Sequence[str], found: Found) -> list[str]:
         chosen = {exercise for exercise in course if exercise == name or exercise.startswith(f"{name}/")}
         if not chosen:
             lessons = ", ".join(sorted({exercise.partition("/")[0] for exercise in course}))
-            raise UnknownExercise(f"There is no exercise or lesson {name!r}. The lessons are: {lessons}.")
+            raise UnknownExercise(
+                _("There is no exercise or lesson {name!r}. The lessons are: {lessons}.", name=name, lessons=lessons)
+            )
         wanted |= chosen
     return [exercise for exercise in course if exercise in wanted]
 
@@ -222,8 +249,8 @@ class _Teller:
         left = ""
         if self.graded:
             each_s = (time.monotonic() - self._began_s) / self.graded
-            left = f", about {_duration((progress.of - progress.done) * each_s)} left"
-        counted = f"{progress.done} of {progress.of} graded"
+            left = _(", about {time} left", time=_duration((progress.of - progress.done) * each_s))
+        counted = ngettext("{done} of {n} graded", "{done} of {n} graded", progress.of, done=progress.done)
         print(f"\r\x1b[K[{bar:<{BAR_WIDTH}}] {counted}{left}", end="", file=self._stream, flush=True)
 
     def end(self) -> None:
@@ -234,7 +261,7 @@ class _Teller:
 def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{number(seconds / 3600, '.1f')} h"
 
 
 def _summarise(
@@ -266,22 +293,39 @@ def _summarise(
         return
     from grader.feedback import printable
 
-    print(f"{_count(len(book.rows), 'student')}, {_count(len(book.exercises), 'exercise')}, seed {ledger.seed}.")
-    print(f"{say.graded} graded now, {say.kept} kept from before.")
+    students = ngettext("{n} student", "{n} students", len(book.rows))
+    exercises = ngettext("{n} exercise", "{n} exercises", len(book.exercises))
+    print(_("{students}, {exercises}, seed {seed}.", students=students, exercises=exercises, seed=ledger.seed))
+    print(_("Graded now: {now}; kept from before: {kept}.", now=say.graded, kept=say.kept))
     for result in not_graded[:MOST_NAMED]:
-        print(f"Not graded: {printable(result.attempt.shown)}: {printable(result.trouble or '')}")
+        shown, why = printable(result.attempt.shown), printable(result.trouble or "")
+        print(_("Not graded: {shown}: {why}", shown=shown, why=why))
     if len(not_graded) > MOST_NAMED:
-        print(f"Not graded: {len(not_graded) - MOST_NAMED} more, see class.html.")
+        left = len(not_graded) - MOST_NAMED
+        print(ngettext("Not graded: {n} more, see class.html.", "Not graded: {n} more, see class.html.", left))
     for refused in found.not_assigned[:MOST_NAMED]:
-        print(f"Not assigned: {printable(refused.shown)}: {printable(refused.why)}")
+        print(_("Not assigned: {shown}: {why}", shown=printable(refused.shown), why=printable(refused.why)))
     if len(found.not_assigned) > MOST_NAMED:
-        print(f"Not assigned: {len(found.not_assigned) - MOST_NAMED} more, see not-assigned.csv.")
+        left = len(found.not_assigned) - MOST_NAMED
+        print(
+            ngettext(
+                "Not assigned: {n} more, see not-assigned.csv.", "Not assigned: {n} more, see not-assigned.csv.", left
+            )
+        )
     if found.missing:
-        print(f"Nothing was handed in by {_count(len(found.missing), 'student')} of the roster.")
+        print(
+            ngettext(
+                "Nothing was handed in by {n} student of the roster.",
+                "Nothing was handed in by {n} students of the roster.",
+                len(found.missing),
+            )
+        )
     if to_look_at:
-        print(f"To look at: {_count(len(to_look_at), 'submission')}, see class.html.")
-    print(f"Results: {out / 'class.html'}")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+        print(
+            ngettext(
+                "To look at: {n} submission, see class.html.",
+                "To look at: {n} submissions, see class.html.",
+                len(to_look_at),
+            )
+        )
+    print(_("Results: {path}", path=out / "class.html"))

@@ -18,6 +18,7 @@ import msgspec
 from grader.batch.records import Attempt
 from grader.errors import GraderError
 from grader.toml import read_toml
+from lab.language import _
 
 DAY_S = 24 * 3600
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?(?: ?%)?")
@@ -216,15 +217,21 @@ def _moment(name: str, value: object, zone: datetime.tzinfo | None) -> datetime.
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The flags that say a policy on the command line; each goes before what a file says."""
-    group = parser.add_argument_group("points")
-    group.add_argument("--policy", type=Path, metavar="FILE.toml", help="how attempts become points")
-    group.add_argument("--count", choices=["best", "latest"], help="which attempt counts (best)")
-    group.add_argument("--due", metavar="TIME", help="when it was due, e.g. 2026-03-01T23:59:00+01:00")
-    group.add_argument("--time-zone", metavar="ZONE", help="of a time without an offset, e.g. Europe/Rome")
-    group.add_argument("--late-per-day", metavar="SHARE", help="of the points lost for each day begun, e.g. 10%%")
-    group.add_argument("--grace-minutes", metavar="N", help="late by no more than that isn't late")
-    group.add_argument("--late-at-most", metavar="SHARE", help="the largest share that is lost, e.g. 50%%")
-    group.add_argument("--minimum", metavar="SHARE", help="of an exercise's points, which lateness leaves")
+    group = parser.add_argument_group(_("points"))
+    group.add_argument("--policy", type=Path, metavar=_("FILE.toml"), help=_("how attempts become points"))
+    group.add_argument("--count", choices=["best", "latest"], help=_("which attempt counts (best)"))
+    group.add_argument("--due", metavar=_("TIME"), help=_("when it was due, e.g. 2026-03-01T23:59:00+01:00"))
+    group.add_argument("--time-zone", metavar=_("ZONE"), help=_("of a time without an offset, e.g. Europe/Rome"))
+    group.add_argument(
+        "--late-per-day",
+        metavar=_("SHARE"),
+        help=_("of the points lost for each day begun, e.g. {share}", share="10%%"),
+    )
+    group.add_argument("--grace-minutes", metavar="N", help=_("late by no more than that isn't late"))
+    group.add_argument(
+        "--late-at-most", metavar=_("SHARE"), help=_("the largest share that is lost, e.g. {share}", share="50%%")
+    )
+    group.add_argument("--minimum", metavar=_("SHARE"), help=_("of an exercise's points, which lateness leaves"))
 
 
 def policy_from(options: argparse.Namespace) -> Policy:

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from grader.runner.sandbox import gpu_devices, readable
+from lab.language import _
 
 PACKAGES = Path(__file__).parents[2]
 TRY_LIMIT_S = 10.0
@@ -26,10 +27,11 @@ def find() -> tuple[str | None, str]:
             [*bubblewrap(program, "/tmp"), "true"], capture_output=True, text=True, timeout=TRY_LIMIT_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return None, f"{program} fails: {error}"
+        return None, _("{program} fails: {reason}", program=program, reason=error)
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()
-        return None, f"{program} fails: {lines[-1] if lines else f'exit code {done.returncode}'}"
+        said = lines[-1] if lines else _("exit code {code}", code=done.returncode)
+        return None, _("{program} fails: {reason}", program=program, reason=said)
     return program, program
 
 

@@ -170,7 +170,7 @@ def test_notebooks_that_cannot_be_written_are_told_of_out(
 def test_help_says_that_a_checked_file_runs_with_ones_rights(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["check", "--help"])
-    assert "with your rights" in capsys.readouterr().out
+    assert "with your rights" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_misspelt_exercise_gets_suggestions(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

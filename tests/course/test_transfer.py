@@ -252,9 +252,9 @@ def test_export_and_import_say_what_they_did(
     assert f"{file} holds 1 check and 0 files." in capsys.readouterr().out
     monkeypatch.setenv("PROFILE_FIRST_HOME", str(tmp_path / "other"))
     assert cli.main(["progress", "import", str(file)]) == 0
-    assert "1 check and 0 files are new here." in capsys.readouterr().out
+    assert "New here: 1 check and 0 files." in capsys.readouterr().out
     assert cli.main(["progress", "import", str(file)]) == 0
-    assert "0 checks and 0 files are new here." in capsys.readouterr().out
+    assert "New here: 0 checks and 0 files." in capsys.readouterr().out
 
 
 def test_a_file_that_cant_be_imported_is_one_line_and_wrong_usage(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import gettext
 import io
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Catalog, Message
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import extract, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
@@ -24,7 +25,14 @@ HOUSE = ("lab", "exercises", "grader", "course")
 KEYWORDS = {"_": None, "N_": None, "ngettext": (1, 2)}
 METHODS = [("checks/**.py", "grader.lint.titles:extract"), ("**.py", "python")]
 """As lab/languages/babel.cfg says."""
-PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+FOR_PROGRAMMERS = re.compile(
+    r"is an invalid argument for positionals|__call__|conflict|cannot have|cannot merge|dest= is required|not callable"
+    r"|must be optional|invalid option string|argument \"-\" with mode|deprecated$"
+)
+"""What argparse says of a parser that is built wrongly, or of deprecated arguments, of which there are none."""
+PLACEHOLDER = re.compile(r"\{[^{}]*\}|%(?:\(\w+\))?[srd]")
+DOMAINS = ("messages", "argparse")
+"""Our own messages, and those of Python's argparse."""
 
 
 @cache
@@ -38,13 +46,13 @@ def in_the_code() -> frozenset[str | tuple[str, ...]]:
 
 
 @cache
-def catalogue(language: str) -> Catalog:
-    with (FOLDER / language / "LC_MESSAGES" / "messages.po").open("rb") as file:
+def catalogue(language: str, domain: str = "messages") -> Catalog:
+    with (FOLDER / language / "LC_MESSAGES" / f"{domain}.po").open("rb") as file:
         return read_po(file, locale=language)
 
 
-def messages(language: str) -> Iterator[Message]:
-    return (message for message in catalogue(language) if message.id)
+def messages(language: str, domain: str = "messages") -> Iterator[Message]:
+    return (message for message in catalogue(language, domain) if message.id)
 
 
 def complaints(message: Message) -> Iterator[str]:
@@ -73,29 +81,45 @@ def test_every_message_of_the_code_is_in_the_catalogue_and_no_other(language: st
     assert known == in_the_code(), "see docs/translating.md"
 
 
+@pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("language", OTHERS)
-def test_every_message_is_translated_with_its_placeholders(language: str) -> None:
-    assert [complaint for message in messages(language) for complaint in complaints(message)] == []
+def test_every_message_is_translated_with_its_placeholders(language: str, domain: str) -> None:
+    assert [complaint for message in messages(language, domain) for complaint in complaints(message)] == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_argparse_says_to_people_is_in_its_catalogue(language: str) -> None:
+    known = {text for message in messages(language, "argparse") for text in _texts(message.id)}
+    with Path(argparse.__file__).open("rb") as source:
+        said = {text for _line, message, *_rest in extract("python", source, KEYWORDS) for text in _texts(message)}
+    assert said
+    assert {text for text in said if not FOR_PROGRAMMERS.search(text)} <= known, "see docs/translating.md"
+
+
+def _texts(message: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    return (message,) if isinstance(message, str) else tuple(message)
 
 
 def test_french_has_its_spaces() -> None:
     wrong = [
         text
-        for message in messages("fr")
+        for domain in DOMAINS
+        for message in messages("fr", domain)
         for text in ([message.string] if isinstance(message.string, str) else message.string)
         if not french_typography(text)
     ]
     assert wrong == []
 
 
+@pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("language", OTHERS)
-def test_what_is_compiled_is_what_is_written(language: str) -> None:
+def test_what_is_compiled_is_what_is_written(language: str, domain: str) -> None:
     compiled = io.BytesIO()
-    write_mo(compiled, catalogue(language))
+    write_mo(compiled, catalogue(language, domain))
     compiled.seek(0)
-    with (FOLDER / language / "LC_MESSAGES" / "messages.mo").open("rb") as file:
+    with (FOLDER / language / "LC_MESSAGES" / f"{domain}.mo").open("rb") as file:
         kept = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
-    assert kept == gettext.GNUTranslations(compiled)._catalog, "pybabel compile -d lab/languages"  # type: ignore[attr-defined]
+    assert kept == gettext.GNUTranslations(compiled)._catalog, f"pybabel compile -D {domain} -d lab/languages"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
