@@ -7,6 +7,7 @@ from html import escape
 
 from course.diagnosis_report import lesson_of, saving
 from course.remedies import REMEDIES
+from lab.language import _, current, ngettext, number
 from lab.trace.compare import Comparison
 from lab.trace.ranks import Ranks
 from lab.trace.verdict import Cost, DeviceSplit, Diagnosis
@@ -42,14 +43,15 @@ COLOURS = {
 def page(found: Sequence[Diagnosis], comparison: Comparison | None, ranks: Ranks | None) -> str:
     """The whole page."""
     body = "\n".join(_body(found, comparison, ranks))
+    title, signed = _("What did the GPU wait for?"), _("Written by profile-first diagnose.")
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>What did the GPU wait for?</title>
+<html lang="{current()}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title>
 <style>
 {STYLE}</style></head><body>
-<h1>What did the GPU wait for?</h1>
+<h1>{title}</h1>
 {body}
-<p class="quiet">Written by profile-first diagnose.</p>
+<p class="quiet">{signed}</p>
 </body></html>
 """
 
@@ -57,14 +59,15 @@ def page(found: Sequence[Diagnosis], comparison: Comparison | None, ranks: Ranks
 def _body(found: Sequence[Diagnosis], comparison: Comparison | None, ranks: Ranks | None) -> Iterator[str]:
     if comparison is not None:
         yield f"<p><strong>{escape(comparison.summary)}</strong></p>"
-        yield "<table><tr><th></th><th class=number>before</th><th class=number>after</th></tr>"
+        before, after = _("before"), _("after")
+        yield f"<table><tr><th></th><th class=number>{before}</th><th class=number>{after}</th></tr>"
         for change in comparison.changes:
             values = [
-                duration(value) if comparison.unit == "us_per_step" else f"{value:.1%}"
+                duration(value) if comparison.unit == "us_per_step" else number(value, ".1%")
                 for value in (change.before, change.after)
             ]
             cells = "".join(f"<td class=number>{value}</td>" for value in values)
-            yield f"<tr><td>{escape(NAMES[change.bottleneck])}</td>{cells}</tr>"
+            yield f"<tr><td>{escape(_(NAMES[change.bottleneck]))}</td>{cells}</tr>"
         yield "</table>"
     if ranks is not None:
         yield f"<p><strong>{escape(ranks.summary)}</strong></p>"
@@ -73,71 +76,90 @@ def _body(found: Sequence[Diagnosis], comparison: Comparison | None, ranks: Rank
 
 
 def _diagnosis(found: Diagnosis) -> Iterator[str]:
-    rank = f" (rank {found.rank})" if found.rank is not None else ""
+    rank = _(" (rank {rank})", rank=found.rank) if found.rank is not None else ""
     yield f"<h2>{escape(found.file)}{rank}: {found.verdict.bottleneck}</h2>"
     yield f"<p>{escape(found.verdict.summary)} {escape(saving(found))}</p>"
     if found.devices:
-        steps = f"{found.steps.count} steps" if found.steps.count != 1 else "1 step"
-        yield f"<p class=quiet>{duration(found.window_us)} examined, {steps}</p>"
+        steps = ngettext("{n} step", "{n} steps", found.steps.count)
+        examined = _("{time} examined, {steps}", time=duration(found.window_us), steps=steps)
+        yield f"<p class=quiet>{examined}</p>"
     for device in found.devices:
         yield from _device(device)
     shown = found.evidence
     if shown.facts or shown.gaps:
-        yield "<h3>What shows it</h3><ul>"
+        yield _heading(_("What shows it")) + "<ul>"
         for fact in shown.facts:
             yield f"<li>{escape(fact)}</li>"
         for gap in shown.gaps:
-            host = f"the CPU was in <code>{escape(gap.host)}</code>" if gap.host else "of the CPU nothing is recorded"
-            ended = f", then came <code>{escape(gap.next)}</code>" if gap.next else ""
-            yield (
-                f"<li>At {duration(gap.at_us)} GPU {gap.device} was idle for {duration(gap.lasts_us)}: "
-                f"{host}{ended}.</li>"
+            host = _("of the CPU nothing is recorded")
+            if gap.host:
+                host = _("the CPU was in {call}", call=_code(gap.host))
+            ended = _(", then came {kernel}", kernel=_code(gap.next)) if gap.next else ""
+            said = _(
+                "At {time} GPU {device} was idle for {lasts}: {host}{ended}.",
+                time=duration(gap.at_us),
+                device=gap.device,
+                lasts=duration(gap.lasts_us),
+                host=host,
+                ended=ended,
             )
+            yield f"<li>{said}</li>"
         yield "</ul>"
     for title, costs in (
-        ("Calls and operators", shown.calls),
-        ("Python functions", shown.functions),
-        ("On the GPU", shown.work),
+        (_("Calls and operators"), shown.calls),
+        (_("Python functions"), shown.functions),
+        (_("On the GPU"), shown.work),
     ):
         yield from _costs(title, costs)
     remedy = REMEDIES[found.verdict.bottleneck]
     if remedy.tries:
-        yield "<h3>What to try</h3><ol>"
-        yield from (f"<li>{escape(each)}</li>" for each in remedy.tries)
+        yield _heading(_("What to try")) + "<ol>"
+        yield from (f"<li>{escape(_(each))}</li>" for each in remedy.tries)
         yield "</ol>"
     yield f"<p>{escape(lesson_of(found.verdict.bottleneck))}</p>"
     yield from (f"<p>{escape(each)}</p>" for each in found.record_better)
     yield from (f"<p class=note>{escape(each)}</p>" for each in found.warnings)
 
 
+def _heading(text: str) -> str:
+    return f"<h3>{text}</h3>"
+
+
+def _code(text: str) -> str:
+    return f"<code>{escape(text)}</code>"
+
+
 def _device(device: DeviceSplit) -> Iterator[str]:
     yield f"<h3>GPU {device.device} <span class=quiet>{escape(device.name)}</span></h3>"
     parts = [
-        ("compute", device.compute_us),
-        ("communication", device.communication_us),
-        ("copies", device.copies_us),
-        *((f"idle: {name}", us) for name, us in sorted(device.idle.items(), key=lambda row: -row[1])),
+        (_("compute"), COLOURS["compute"], device.compute_us),
+        (_("communication"), COLOURS["communication"], device.communication_us),
+        (_("copies"), COLOURS["copies"], device.copies_us),
+        *(
+            (_("idle: {cause}", cause=_(cause)), COLOURS[cause], us)
+            for cause, us in sorted(device.idle.items(), key=lambda row: -row[1])
+        ),
     ]
-    shares = [(name, us, us / device.window_us if device.window_us else 0.0) for name, us in parts]
-    colours = {name: COLOURS[name.removeprefix("idle: ")] for name, _ in parts}
+    shares = [(name, colour, us, us / device.window_us if device.window_us else 0.0) for name, colour, us in parts]
     segments = "".join(
-        f'<span style="width:{share:.4%};background:{colours[name]}" title="{name} {share:.1%}"></span>'
-        for name, _, share in shares
+        f'<span style="width:{share:.4%};background:{colour}" title="{name} {number(share, ".1%")}"></span>'
+        for name, colour, _us, share in shares
     )
     yield f"<div class=bar>{segments}</div><table>"
-    for name, us, share in shares:
-        mark = f'<span class=mark style="background:{colours[name]}"></span>'
-        yield (f"<tr><td>{mark}{name}</td><td class=number>{share:.1%}</td><td class=number>{duration(us)}</td></tr>")
+    for name, colour, us, share in shares:
+        mark = f'<span class=mark style="background:{colour}"></span>'
+        percent = number(share, ".1%")
+        yield f"<tr><td>{mark}{name}</td><td class=number>{percent}</td><td class=number>{duration(us)}</td></tr>"
     yield "</table>"
 
 
 def _costs(title: str, costs: Sequence[Cost]) -> Iterator[str]:
     if not costs:
         return
-    yield f"<h3>{title}</h3><table>"
+    yield _heading(title) + "<table>"
     for cost in costs:
         yield (
             f"<tr><td class=number>{duration(cost.us)}</td><td class=number>{cost.count}</td>"
-            f"<td><code>{escape(cost.name)}</code></td></tr>"
+            f"<td>{_code(cost.name)}</td></tr>"
         )
     yield "</table>"

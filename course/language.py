@@ -11,6 +11,8 @@ from lab import language
 
 OPTION = "--lang"
 
+_told: str | None = None
+
 
 def _file() -> Path:
     # A file of its own: `--help` has to know it too, and opening the progress takes longer than all the rest of that.
@@ -34,7 +36,19 @@ def keep(code: str) -> None:
 
 def begin(told: str | None = None) -> None:
     """Speak the reader's language from now on."""
-    language.use(told or language.of_environment(kept=kept()))
+    global _told
+    _told = told
+    again()
+
+
+def again() -> None:
+    """Speak the reader's language, which may have been chosen anew in another process."""
+    language.use(_told or language.of_environment(kept=kept()))
+
+
+def as_told() -> list[str]:
+    """What lets a program that is started from here speak as this one was told to, if it was."""
+    return [OPTION, _told] if _told else []
 
 
 def told(arguments: Sequence[str]) -> tuple[str | None, list[str]]:

@@ -75,7 +75,7 @@ def _sum(reached: Standing, parts: Sequence[Learnt], day: datetime.date) -> Iter
             "",
             _(
                 "Not begun yet: {list}.",
-                list="; ".join(f"{each.lesson.number} {each.lesson.title}" for each in later),
+                list=_("; ").join(f"{each.lesson.number} {each.lesson.title}" for each in later),
             ),
         )
 

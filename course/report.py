@@ -131,7 +131,7 @@ def verdict_in_words(verdict: Mapping[str, Any], path: Path, ink: Ink) -> Iterat
 def finding_in_words(finding: Finding, ink: Ink) -> Iterator[str]:
     """The lines of one finding of the doctor."""
     mark = {"good": ink.good("✓"), "note": ink.warn("○"), "problem": ink.bad("✗")}[finding.status]
-    yield f"{mark} {ink.bold(_(finding.name))}: {finding.detail}"
+    yield f"{mark} " + _("{name}: {detail}", name=ink.bold(_(finding.name)), detail=finding.detail)
     if finding.fix:
         yield from _wrapped(_("To do: {fix}", fix=finding.fix), "    ")
 

@@ -10,6 +10,7 @@ import socket
 import sys
 from typing import Any
 
+from course import language
 from course.names import WrongUsage
 from lab.language import N_, _
 
@@ -69,7 +70,7 @@ async def _serve(host: str, port: int) -> int:
                 loop.add_signal_handler(getattr(signal, name), ended.set)
             except NotImplementedError:  # Windows: Ctrl+C then is a KeyboardInterrupt, which ends the sessions as well
                 break
-    server = CourseServer([sys.executable, "-m", "course"], host, port)
+    server = CourseServer([sys.executable, "-m", "course", *language.as_told()], host, port)
     await serve_until(ended, server, lambda: _say_where(host, port))
     return ENDED
 

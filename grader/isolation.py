@@ -50,7 +50,7 @@ def _classes() -> Layer:
     works, said = _in_packages(_SHUT_IN_TRY)
     layers = said.split(", ") if works else []
     if works and (bubble is not None or NAMESPACES in layers):
-        told = ", ".join([*(["bubblewrap"] if bubble is not None else []), *layers])
+        told = ", ".join([*(["bubblewrap"] if bubble is not None else []), *map(_, layers)])
         return Layer(
             name,
             True,

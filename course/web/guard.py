@@ -13,6 +13,8 @@ import socket
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
+from lab.language import _
+
 
 def own_names(host: str) -> frozenset[str]:
     """The names that this machine may be called by, beside its addresses."""
@@ -35,13 +37,14 @@ def refusal(host: str | None, origin: str | None, *, names: Collection[str], dri
     """Why a request is refused, or None; `drives` says whether it would drive an app, as only our own page may."""
     called = _name(host)
     if called is None or not (_is_address(called) or called in names):
-        return (
-            f"This server isn't called {host or 'nothing'}. Use localhost or an address, or start it with --host NAME."
+        return _(
+            "This server isn't called {name}. Use localhost or an address, or start it with --host NAME.",
+            name=host or '""',
         )
     if origin is None:
-        return "Only the course's own page may do that." if drives else None
+        return _("Only the course's own page may do that.") if drives else None
     if not _is_origin_of(origin, host or ""):
-        return "Pages from elsewhere may not use the course."
+        return _("Pages from elsewhere may not use the course.")
     return None
 
 

@@ -13,9 +13,11 @@ import jinja2
 from aiohttp import web
 from textual_serve.server import Server, to_int
 
+from course import language
 from course.web.guard import own_names, refusal
 from course.web.session import Session
-from course.web.texts import TEXTS, language_for
+from course.web.texts import page_texts
+from lab.language import current
 
 PAGE = Path(__file__).with_name("page")
 HEADERS = {
@@ -74,11 +76,11 @@ class CourseServer(Server):
 
     async def handle_index(self, request: web.Request) -> web.Response:
         """The page that shows the terminal."""
-        language = language_for(request.headers.get("Accept-Language", ""))
+        language.again()
         size = to_int(request.query.get("fontsize", ""), FONT)
         context: dict[str, Any] = {
-            "language": language,
-            "texts": TEXTS[language],
+            "language": current(),
+            "texts": page_texts(),
             "font_size": min(max(size, SMALLEST_FONT), LARGEST_FONT),
         }
         response = aiohttp_jinja2.render_template("index.html", request, context)

@@ -1,32 +1,35 @@
-"""What the page says around the terminal, in each language that there is."""
+"""What the page says around the terminal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from lab.language import _
 
 
 @dataclass(frozen=True)
 class PageTexts:
     """The words of the page in one language."""
 
-    title: str = "Profile First"
-    opening: str = "Opening the course…"
-    start: str = "Start"
-    ended: str = "Session ended. Everything you did is kept."
-    restart: str = "Restart"
-    server_gone: str = "The server has ended. Start it again with 'profile-first serve', then reload this page."
-    terminal: str = "The course, as a terminal"
-    no_script: str = "The course needs JavaScript. Nothing is loaded from other machines."
+    title: str
+    opening: str
+    start: str
+    ended: str
+    restart: str
+    server_gone: str
+    terminal: str
+    no_script: str
 
 
-TEXTS = {"en": PageTexts()}
-DEFAULT = "en"
-
-
-def language_for(accepted: str) -> str:
-    """The first language of an Accept-Language header that there are texts in."""
-    for wanted in accepted.split(","):
-        language = wanted.partition(";")[0].partition("-")[0].strip().lower()
-        if language in TEXTS:
-            return language
-    return DEFAULT
+def page_texts() -> PageTexts:
+    """The words of the page in the language of the apps that it shows."""
+    return PageTexts(
+        title="Profile First",
+        opening=_("Opening the course…"),
+        start=_("Start"),
+        ended=_("Session ended. Everything you did is kept."),
+        restart=_("Restart"),
+        server_gone=_("The server has ended. Start it again with 'profile-first serve', then reload this page."),
+        terminal=_("The course, as a terminal"),
+        no_script=_("The course needs JavaScript. Nothing is loaded from other machines."),
+    )

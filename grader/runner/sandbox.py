@@ -23,11 +23,12 @@ from grader.runner import kernel
 from grader.runner.confine import keep_files_inside
 from grader.runner.descendants import end_with_parent
 from grader.runner.seccomp import filter_system_calls
+from lab.language import N_
 
-NAMESPACES = "namespaces"
+NAMESPACES = N_("namespaces")
 LANDLOCK = "Landlock"
 SECCOMP = "seccomp"
-OTHER_USER = "a user of its own"
+OTHER_USER = N_("a user of its own")
 
 PACKAGES = Path(__file__).parents[2]
 OURS = ("lab", "grader/runner", "grader/__init__.py", "grader/errors.py", "grader/verdict.py", "grader/feedback.py")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from lab.language import N_
 from lab.observe import log
 from lab.observe.calls import inside, waiting
 
@@ -55,7 +56,7 @@ def host_read(call: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def observe_masks(torch: Any) -> None:
     """How many values a mask selects is known only on the GPU."""
     original = torch.Tensor.__getitem__
-    selecting = waiting("Tensor.__getitem__ (with a mask)", original, ("wait", "host_read"))
+    selecting = waiting(N_("Tensor.__getitem__ (with a mask)"), original, ("wait", "host_read"))
 
     @wraps(original)
     def getitem(self: Any, index: Any) -> Any:

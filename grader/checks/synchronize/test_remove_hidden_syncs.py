@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from grader.api import Seen, SubmissionFailed, approx, mistake, named, workload
-from lab.language import _
+from lab.language import N_, _
 
 TRAINING = workload("watched_training")
 BROKEN = workload("watched_training", breaks=True)
@@ -21,14 +21,14 @@ KINDS = {
         "torch.cuda.Stream.synchronize",
         "torch.cuda.Event.synchronize",
     },
-    "blocking_copy_in_every_step": {"Tensor.to (to the GPU)", "Tensor.cuda", "Tensor.copy_"},
+    "blocking_copy_in_every_step": {N_("Tensor.to (to the GPU)"), "Tensor.cuda", "Tensor.copy_"},
     "unread_text_waits": {"Tensor.__format__", "Tensor.__repr__", "Tensor.__str__"},
     "branch_on_a_gpu_value": {
         *("Tensor.__bool__", "Tensor.__contains__"),
         *("torch.equal", "torch.allclose", "torch.is_nonzero", "Tensor.equal", "Tensor.allclose", "Tensor.is_nonzero"),
     },
     "another_read_for_item": {
-        *("Tensor.copy_ (to the CPU)", "Tensor.__setitem__ (to the CPU)"),
+        *(N_("Tensor.copy_ (to the CPU)"), N_("Tensor.__setitem__ (to the CPU)")),
         *("Tensor.cpu", "Tensor.to", "Tensor.tolist", "Tensor.numpy", "Tensor.__array__"),
         *("Tensor.__float__", "Tensor.__int__", "Tensor.__index__", "Tensor.nonzero"),
     },
@@ -80,12 +80,13 @@ def waits(trained) -> list[tuple[int, str]]:
 
 
 def counted(calls: list[str]) -> str:
-    return ", ".join(_("{number} by {call}", number=number, call=call) for call, number in Counter(calls).most_common())
+    by_call = Counter(calls).most_common()
+    return ", ".join(_("{number} by {call}", number=number, call=_(call)) for call, number in by_call)
 
 
 def check_waits_only_where_it_logs(waits: list[tuple[int, str]], expected: dict) -> None:
     last = len(expected["losses"]) - 1
-    steps = {step for step, _ in waits if 0 <= step < last}
+    steps = {step for step, _call in waits if 0 <= step < last}
     if len(steps) <= len(expected["logged"]):
         return
     calls = [call for step, call in waits if 0 <= step < last and step not in expected["logged"]]

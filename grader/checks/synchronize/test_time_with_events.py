@@ -39,7 +39,7 @@ def check_calls_each_part_once(seen: Seen, expected: list[float]) -> None:
     assert called == list(range(len(expected))), _(
         "Each of the {count} parts should be called once, in order. You called {what}.",
         count=len(expected),
-        what=called or "none of them",
+        what=called or _("none of them"),
     )
 
 
@@ -110,4 +110,4 @@ def test_the_times_are_those_of_the_gpu(seen, seconds, waits, expected):
 @pytest.mark.points(1)
 def test_does_not_wait_between_the_parts(seconds, waits):
     """Nothing waits for the GPU before all parts are queued."""
-    assert not waits, mistake("waited_between_the_parts", waits=len(waits), call=waits[0] if waits else "")
+    assert not waits, mistake("waited_between_the_parts", waits=len(waits), call=_(waits[0]) if waits else "")
