@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from course import folders
 from grader import lesson_files
@@ -23,8 +24,7 @@ class CatalogError(Exception):
     """A lesson's files can't be read as a lesson; the message names the file and the fix."""
 
 
-@dataclass(frozen=True)
-class Prediction:
+class Prediction(msgspec.Struct, frozen=True):
     """A question that the learner answers before a card's program is run."""
 
     question: str
@@ -35,8 +35,7 @@ class Prediction:
     """What is said beside the output."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One step of a lesson: a card, an exercise, a quiz or the recap."""
 
     kind: StepKind
@@ -62,8 +61,7 @@ class Step:
         return self.kind in ("exercise", "quiz")
 
 
-@dataclass(frozen=True)
-class Lesson:
+class Lesson(msgspec.Struct, frozen=True):
     """A lesson: its place in the course, what one can do after it, and its steps in order."""
 
     id: str
@@ -87,8 +85,7 @@ class Lesson:
         return next((i for i, step in enumerate(self.steps) if step.name == name), None)
 
 
-@dataclass(frozen=True)
-class Catalog:
+class Catalog(msgspec.Struct, frozen=True):
     """All lessons in the order of the course."""
 
     lessons: tuple[Lesson, ...]

@@ -8,9 +8,10 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 from course import folders
 from lab.language import _
@@ -50,8 +51,7 @@ class ProgressError(Exception):
     """The progress file can't be used; the message says why and what to do."""
 
 
-@dataclass(frozen=True)
-class Best:
+class Best(msgspec.Struct, frozen=True):
     """The best result of an exercise over all attempts."""
 
     points: int
@@ -60,16 +60,14 @@ class Best:
     attempts: int
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where the learner stopped in a lesson."""
 
     lesson: str
     step: str
 
 
-@dataclass(frozen=True)
-class Caret:
+class Caret(msgspec.Struct, frozen=True):
     """Where the learner stopped in an exercise file, and the pane that was open."""
 
     row: int = 0

@@ -9,8 +9,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from lab.language import _
 
@@ -37,8 +38,7 @@ class ChangedElsewhere(WorkspaceError):
         self.theirs = theirs
 
 
-@dataclass(frozen=True)
-class Workspace:
+class Workspace(msgspec.Struct, frozen=True):
     """The folder with the learner's files, and the starters that they begin from."""
 
     folder: Path

@@ -10,9 +10,10 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -28,8 +29,7 @@ _FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})(?P<info>[^`]*)$")
 _HINT = re.compile(r"^### +Hint\b.*$")
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """What a text says under one `## Title {#name}`."""
 
     name: str
@@ -48,8 +48,7 @@ class Section:
         return brief, tuple(hints)
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """A text of sections: what stands before them, and each of them in order."""
 
     title: str

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import inspect
 import os
 import signal
-import tempfile
-import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import msgspec
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding
@@ -22,10 +21,10 @@ from textual.reactive import var
 from textual.screen import Screen
 from textual.worker import Worker
 
-from course.app.attention import Attention
 from course.app.clipboard import Clipboard
 from course.app.finding import Finding
 from course.app.forget import forget_what_was_left
+from course.app.leaving import Leaving
 from course.app.line_breaks import keep_no_break_spaces
 from course.app.looks import Looks
 from course.app.reverse import keep_reverse
@@ -49,8 +48,7 @@ if TYPE_CHECKING:
 AT_MAP = "at_map"
 
 
-@dataclass
-class FailedRun:
+class FailedRun(msgspec.Struct, frozen=True):
     """A run that couldn't even begin, in the form of a run's result."""
 
     message: str
@@ -61,17 +59,21 @@ class FailedRun:
     events: tuple[()] = ()
 
 
+def _style_beside(cls: type, name: str) -> Path:
+    """The style file that lies beside a class."""
+    return Path(inspect.getfile(cls)).with_name(name)
+
+
 def _commands() -> type[Provider]:
     from course.app.commands import CourseCommands
 
     return CourseCommands
 
 
-class CourseApp(Speaking, ShowsRuns, Attention, Finding, Looks, Clipboard):
+class CourseApp(Speaking, ShowsRuns, Leaving, Finding, Looks, Clipboard):
     """Profile First in the terminal."""
 
     TITLE = "Profile First"
-    CSS_PATH = "app.tcss"
     COMMANDS = App.COMMANDS | {_commands}
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-short"), (22, "-tall")]  # noqa: RUF012
@@ -89,11 +91,15 @@ class CourseApp(Speaking, ShowsRuns, Attention, Finding, Looks, Clipboard):
     ) -> None:
         keep_no_break_spaces()
         keep_reverse()
-        # Told so early, Textual leaves colours out; told later, it only turns them into greys.
-        super().__init__(ansi_color=True if os.environ.get("NO_COLOR") else None)
         self.catalog = catalog
         self.workspace = workspace
         self.progress = progress
+        super().__init__(
+            # With that of the first screen, which would otherwise have all rules worked out twice.
+            css_path=[_style_beside(CourseApp, "app.tcss"), self._style_of_first_screen()],
+            # Told so early, Textual leaves colours out; told later, it only turns them into greys.
+            ansi_color=True if os.environ.get("NO_COLOR") else None,
+        )
         self.turns = Turns(self._turn_changed)
         """What runs now, and what waits for it."""
         self.histories: dict[str, tuple[str, EditHistory, str | None]] = {}
@@ -104,18 +110,30 @@ class CourseApp(Speaking, ShowsRuns, Attention, Finding, Looks, Clipboard):
         self._make_grader = make_grader
         self._grader: Grader | None = None
         self._told_problems: set[str] = set()
-        self._quit_all_the_same = False
         self._grader_started: Worker[None] | None = None
         self.begin_to_look()
         self.set_reactive(CourseApp.gpu_in_words, self._gpu_before())
 
     # Beginning and end
 
+    def _step_left(self) -> Step | None:
+        """The step that was open last; None where it was the map."""
+        place = self.progress.place() if self.progress.setting(AT_MAP) != "yes" else None
+        return self.catalog.step(f"{place.lesson}/{place.step}") if place else None
+
+    def _style_of_first_screen(self) -> Path:
+        step = self._step_left()
+        if step is None:
+            from course.app.screens.home import HomeScreen
+
+            return _style_beside(HomeScreen, HomeScreen.CSS_PATH)
+        screen = self._screen_type(step)
+        return _style_beside(screen, str(screen.CSS_PATH))
+
     def _first_screen(self) -> Screen[Any]:
         """The screen that was open last."""
-        place = self.progress.place()
-        step = self.catalog.step(f"{place.lesson}/{place.step}") if place else None
-        if step is None or self.progress.setting(AT_MAP) == "yes":
+        step = self._step_left()
+        if step is None:
             return self._home()
         if step.kind == "exercise":
             from course.app.screens.exercise import ExerciseScreen
@@ -143,57 +161,6 @@ class CourseApp(Speaking, ShowsRuns, Attention, Finding, Looks, Clipboard):
         if message not in self._told_problems:
             self._told_problems.add(message)
             self.notify(message, title=_("Progress isn't kept"), severity="error", timeout=15, markup=False)
-
-    def told_to_end(self) -> None:
-        """The terminal was closed or the system ends the program: keep everything, then go."""
-        self._leave_screens()
-        self._rescue(self._unsaved())
-        if self._grader is not None:
-            self._grader_task = asyncio.get_running_loop().create_task(self._grader.close())
-        # The terminal may be gone, and an orderly end may then wait for it for ever, the event loop with it.
-        last_resort = threading.Timer(1.0, os._exit, (0,))
-        last_resort.daemon = True
-        last_resort.start()
-        self.exit()
-
-    async def action_quit(self) -> None:
-        self._leave_screens()
-        unsaved = self._unsaved()
-        if unsaved and not self._quit_all_the_same:
-            self._quit_all_the_same = True
-            self.notify(
-                _(
-                    "What you typed can't be saved where it belongs. Ctrl+Q once more puts a copy into the folder for "
-                    "temporary files and leaves."
-                ),
-                title=_("Not saved"),
-                severity="error",
-                timeout=15,
-            )
-            return
-        self.exit(message=self._rescue(unsaved))
-
-    def _unsaved(self) -> list[tuple[str, str]]:
-        """The files, and the texts that could not be saved in them, of all screens that were left."""
-        left = self.histories.items()
-        return [(self.workspace.path(step).name, text) for step, (text, _, replaces) in left if replaces is not None]
-
-    def _rescue(self, unsaved: list[tuple[str, str]]) -> str | None:
-        """Write what can't be saved where it belongs into the folder for temporary files; say where."""
-        told = []
-        for name, text in unsaved:
-            with contextlib.suppress(OSError):
-                handle, path = tempfile.mkstemp(prefix="profile-first-", suffix=f"-{Path(name).name}")
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write(text)
-                told.append(_("What you typed in {name} is kept as {path}.", name=name, path=path))
-        return "\n".join(told) or None
-
-    def _leave_screens(self) -> None:
-        self.keep_time()
-        for screen in self.screen_stack:
-            if isinstance(screen, CourseScreen) and screen.is_mounted:
-                screen.leave()
 
     async def on_unmount(self) -> None:
         if self._grader is not None:

@@ -8,10 +8,10 @@ headings, rules and tables.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
 from textual.content import Content
 
 from lab.language import _
@@ -26,8 +26,7 @@ MAX_CODE_INDENT = 4
 NOTHING = Content("")
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """A paragraph, wrapped at spaces; `marker` stands before its first line and the others hang below the text."""
 
     content: Content
@@ -38,8 +37,7 @@ class Text:
     """Whether the marker is repeated, as a bar at the left is."""
 
 
-@dataclass(frozen=True)
-class Code:
+class Code(msgspec.Struct, frozen=True):
     """Lines that aren't wrapped at spaces: a painted panel for code, a bar at the left for output."""
 
     code: str
@@ -52,8 +50,7 @@ class Code:
         return self.language in ("python", "py")
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """Rows of cells, the first one the heading."""
 
     rows: tuple[tuple[Content, ...], ...]
@@ -62,8 +59,7 @@ class Table:
     indent: int = 0
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """A horizontal rule."""
 
     indent: int = 0

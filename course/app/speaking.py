@@ -73,8 +73,8 @@ class Speaking(App[None]):
             self._runs.retell()
         self.name_gpu_again()
         for screen in self.screen_stack:
-            for button in screen.query("ActionButton"):
-                button.refresh(layout=True)
+            for bar in screen.query("ActionBar"):
+                bar.refresh()
             if screen.is_mounted and (retell := getattr(screen, "retell", None)) is not None:
                 retell()
 

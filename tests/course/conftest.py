@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from textual.geometry import Region
+from textual.pilot import Pilot
 
 from course import catalog, progress, workspace
 from course.app.app import CourseApp
 from course.app.grading import real_grader
+from course.app.widgets.actions import ActionBar
 from course.app.widgets.footer import CourseFooter
 from course.progress import Progress
 from course.workspace import Workspace
@@ -157,6 +160,34 @@ def verdict(*checks: CheckResult, status: Any = "failed", exercise: str = EXERCI
 def footer(app: CourseApp) -> CourseFooter:
     """The keys at the bottom of the screen."""
     return app.screen.query_one(CourseFooter)
+
+
+def bars(app: CourseApp) -> list[ActionBar]:
+    """The rows of buttons of the screen that are shown."""
+    return [bar for bar in app.screen.query(ActionBar) if bar.display and bar.region]
+
+
+def buttons(app: CourseApp) -> list[str]:
+    """What the buttons of the screen say, with their keys."""
+    return [button.text.plain.strip() for bar in bars(app) for button, _begin, _end in bar.places()]
+
+
+def cut_off_buttons(app: CourseApp) -> list[str]:
+    """The buttons that don't fit on the screen."""
+    return [
+        button.text.plain
+        for bar in bars(app)
+        for button, begin, end in bar.places()
+        if not app.screen.region.contains_region(Region(bar.region.x + begin, bar.region.y, end - begin, 1))
+    ]
+
+
+async def click(pilot: Pilot[Any], app: CourseApp, button_id: str) -> None:
+    """Click on a button."""
+    bar, column = next(
+        (bar, begin + 1) for bar in bars(app) for button, begin, _end in bar.places() if button.id == button_id
+    )
+    await pilot.click(bar, offset=(column, 0))
 
 
 @pytest.fixture

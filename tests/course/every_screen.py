@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from textual.command import CommandList
 from textual.pilot import Pilot
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from course.app.app import CourseApp
@@ -21,7 +21,6 @@ from course.app.screens.home import HomeScreen
 from course.app.screens.lesson import LessonScreen
 from course.app.screens.quiz import QuizScreen
 from course.app.screens.recap import CourseRecapScreen, RecapScreen
-from course.app.widgets.actions import ActionButton
 from course.app.widgets.editor import Editor
 from course.app.widgets.header import CourseHeader
 from course.app.widgets.job import JobPanel
@@ -33,7 +32,7 @@ from course.progress import Place, Progress
 from course.workspace import Workspace, WorkspaceError
 from grader.quiz import read_answers
 from grader.verdict import CheckResult, to_plain
-from tests.course.conftest import EXERCISE, STARTER, FakeGrader, footer, verdict
+from tests.course.conftest import EXERCISE, STARTER, FakeGrader, click, cut_off_buttons, footer, verdict
 
 SMALL, WIDE = (80, 24), (120, 40)
 PATIENCE_S = 20
@@ -128,7 +127,7 @@ async def test_space_reads_on_to_the_next_card(app: CourseApp) -> None:
 async def test_a_click_on_next_goes_on(app: CourseApp) -> None:
     async with app.run_test(size=SMALL) as pilot:
         await go_to(pilot, app, "perf_counter/first_card")
-        await pilot.click("#next")
+        await click(pilot, app, "next")
         await pilot.pause()
         assert app.screen.step.name == "second_card"
 
@@ -308,10 +307,7 @@ async def test_every_screen_names_the_gpu_and_cuts_nothing_off(
         await until(pilot, lambda: "simulated GPU Test Card" in header.render().plain)
         assert footer(app).region.bottom == size[1]
         assert not footer(app).left_out
-        for button in app.screen.query(ActionButton):
-            if button.display:
-                assert app.screen.region.contains_region(button.region), button
-                assert button.content_size.width >= len(button.render().plain)
+        assert not cut_off_buttons(app)
 
 
 async def test_every_binding_has_an_id() -> None:
@@ -374,7 +370,7 @@ async def test_too_small_a_terminal_says_so_and_loses_nothing(app: CourseApp, ow
         await go_to(pilot, app, EXERCISE)
         await press(pilot, "f3", "x")
         await pilot.resize_terminal(59, 24)
-        await until(pilot, lambda: app.screen.query_one("#too-small").display)
+        await until(pilot, lambda: [notice.display for notice in app.screen.query("#too-small")] == [True])
         await pilot.resize_terminal(80, 15)
         await until(pilot, lambda: app.screen.has_class("-flat"))
         await pilot.resize_terminal(*WIDE)
@@ -387,14 +383,14 @@ async def test_too_small_a_terminal_says_so_and_loses_nothing(app: CourseApp, ow
 async def test_task_code_and_output_stand_side_by_side_where_there_is_room(app: CourseApp) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await go_to(pilot, app, EXERCISE)
-        task, code, job = (app.screen.query_one(f"#{name}").region for name in ("task", "code", "job"))
+        task, code, job = (app.screen.query_one(f"#{name}").region for name in ("task", "editor", "job"))
         assert task.right <= code.x
         assert code.bottom <= job.y
         await pilot.resize_terminal(*SMALL)
         await until(pilot, lambda: app.screen.has_class("-narrow"))
-        for key, pane in (("f2", "task"), ("f3", "code"), ("f4", "job")):
+        for key, pane in (("f2", "task"), ("f3", "editor"), ("f4", "job")):
             await press(pilot, key)
-            visible = [name for name in ("task", "code", "job") if app.screen.query_one(f"#{name}").region.area]
+            visible = [name for name in ("task", "editor", "job") if app.screen.query_one(f"#{name}").region.area]
             assert visible == [pane]
 
 

@@ -8,10 +8,9 @@ import pytest
 from textual.pilot import Pilot
 
 from course.app.app import CourseApp
-from course.app.widgets.actions import ActionButton
 from course.app.widgets.footer import CourseFooter
 from course.workspace import Workspace
-from tests.course.conftest import FakeGrader
+from tests.course.conftest import FakeGrader, cut_off_buttons
 from tests.course.every_screen import EVERY_SCREEN, give_solution, open_screen
 
 ENDS_THE_APP = {"ctrl+q"}
@@ -28,12 +27,7 @@ def cut_off(app: CourseApp) -> list[str]:
     found = []
     for footer in app.screen.query(CourseFooter):
         found += [f"the footer's {key.description}" for key in footer.left_out]
-    for button in app.screen.query(ActionButton):
-        if button.display and button.region:
-            whole = button.content_size.width >= button.render().cell_length
-            if not (whole and app.screen.region.contains_region(button.region)):
-                found.append(f"the button {button.label}")
-    return found
+    return found + [f"the button {button}" for button in cut_off_buttons(app)]
 
 
 async def press_all(pilot: Pilot[None], app: CourseApp, fake: FakeGrader, name: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from course import catalog, folders
 from course.app.app import CourseApp
@@ -16,6 +16,7 @@ from course.app.diff import SIDE_BY_SIDE, show
 from course.app.screens.confirm import ConfirmScreen
 from course.app.screens.exercise import ExerciseScreen
 from course.app.screens.solution import SolutionScreen
+from course.app.widgets.actions import ActionBar
 from course.compare import Fold, Row, compare
 from course.workspace import Workspace
 from grader.verdict import CheckResult, to_plain
@@ -151,7 +152,7 @@ async def test_n_and_p_go_from_change_to_change(with_solution: CourseApp) -> Non
         told = []
         for key in ("n", "n", "n", "n", "p"):
             await press(pilot, key)
-            told.append(app.screen.query_one("Spring").text.plain)
+            told.append(app.screen.query_one(ActionBar).middle.plain)
         assert told == [f"change {number} of 3" for number in (1, 2, 3, 3, 2)]
 
 

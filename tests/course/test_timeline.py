@@ -24,7 +24,7 @@ from course.lanes import HOST_KINDS
 from course.trace_view import nothing_of_a_device
 from grader.verdict import CheckResult
 from lab.trace.verdict import DeviceSplit, Diagnosis, Steps, Verdict
-from tests.course.conftest import EXERCISE, FakeGrader, footer, verdict
+from tests.course.conftest import EXERCISE, FakeGrader, click, footer, verdict
 from tests.course.test_app import go_to, press, shown, until
 from tests.course.test_run_view import event, launch, waits
 
@@ -371,11 +371,11 @@ def scroll(direction: str) -> Any:
 async def test_buttons_do_what_the_keys_do(seen: CourseApp) -> None:
     async with seen.run_test(size=SMALL) as pilot:
         timeline = await open_timeline(pilot, seen)
-        await pilot.click("#next-gap")
-        await pilot.click("#next-gap")
+        await click(pilot, seen, "next-gap")
+        await click(pilot, seen, "next-gap")
         await pilot.pause()
         assert timeline.cursor_s == pytest.approx(0.055)
-        await pilot.click("#table-1")
+        await click(pilot, seen, "table-1")
         await pilot.pause()
         assert rows(seen) == ["gemm", "relu"]
 

@@ -16,7 +16,7 @@ from course.app.screens.timeline import TimelineScreen
 from course.app.widgets.job import StatusLine
 from course.app.widgets.run_tables import RunTables
 from course.app.widgets.timeline import Timeline
-from tests.course.conftest import footer
+from tests.course.conftest import buttons, click, footer
 from tests.course.test_app import press, until
 from tests.course.test_import_hygiene import loaded_by
 from tests.course.test_run_diagnosis import loop
@@ -122,12 +122,13 @@ async def test_the_cursor_says_what_both_runs_were_doing(app: CourseApp) -> None
 async def test_a_button_lays_over_and_is_only_there_if_there_is_another_run(app: CourseApp) -> None:
     async with app.run_test(size=SMALL) as pilot:
         timeline = await show(pilot, app, SLOW)
-        assert not app.screen.query_one("#lay-over").display
+        assert "Over o" not in buttons(app)
         await press(pilot, "o", "6", "left_square_bracket")
         assert timeline.before is None
         await press(pilot, "escape")
         timeline = await show(pilot, app, FAST)
-        await pilot.click("#lay-over")
+        assert "Over o" in buttons(app)
+        await click(pilot, app, "lay-over")
         await pilot.pause()
         assert timeline.before is not None
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import Static
 
 from course.app.finding import BOOKMARK, FINDING
 from course.app.widgets.footer import CourseFooter
 from course.app.widgets.header import CourseHeader
+from course.app.widgets.plain import Plain
 from lab.language import N_, _
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from course.catalog import Step
 
 TOO_SMALL = N_("The course needs 60 columns and 16 rows.\nMake the window larger; nothing is lost.")
+
+TOO_SMALL_CLASSES = {"-tiny", "-flat"}
 
 # On every screen without an editor, in which a question mark is text.
 HELP = Binding("f1,question_mark", "app.help", N_("Help"), id="help")
@@ -86,7 +91,7 @@ SIDEWAYS = (
 )
 
 
-class CourseScreen(Screen[None]):
+class CourseScreen(Plain, Screen[None]):
     """A full screen: header, body, footer."""
 
     EXPLAINS: ClassVar[str] = ""
@@ -96,10 +101,11 @@ class CourseScreen(Screen[None]):
     BINDINGS: ClassVar = [*FINDING]
 
     def compose(self) -> ComposeResult:
+        # Before there are widgets: told only when it is laid out, the screen would style all of them once more.
+        self.add_class(*self._size_classes(self.app.size), update=False)
         yield CourseHeader()
         yield from self.body()
         yield CourseFooter()
-        yield Static(_(TOO_SMALL), id="too-small", markup=False)
 
     def on_mount(self) -> None:
         # An app that ends while a screen is being made mounts it without all of its widgets.
@@ -114,6 +120,24 @@ class CourseScreen(Screen[None]):
         """The widgets between header and footer."""
         yield from ()
 
+    @on(events.Resize)
+    def _say_if_too_small(self, event: events.Resize) -> None:
+        if not TOO_SMALL_CLASSES.isdisjoint(self._size_classes(event.size)) and not self.query("#too-small"):
+            self.mount(Static(_(TOO_SMALL), id="too-small", markup=False))
+
+    def _size_classes(self, size: Size) -> list[str]:
+        """The classes that Textual will give the screen for this size of the terminal."""
+        width, height = size
+        breakpoints = ((width, self.app.HORIZONTAL_BREAKPOINTS), (height, self.app.VERTICAL_BREAKPOINTS))
+        return [max(each for each in least if each[0] <= extent)[1] for extent, least in breakpoints if least]
+
+    def _compositor_refresh(self) -> None:
+        # While several things change at once, Textual draws the whole screen for nothing: it isn't shown.
+        if self.app._batch_count:
+            self.refresh()
+        else:
+            super()._compositor_refresh()
+
     @property
     def course(self) -> CourseApp:
         """The app, as what it is."""
@@ -125,7 +149,8 @@ class CourseScreen(Screen[None]):
 
     def retell(self) -> None:
         """Say everything that is shown again, in another language."""
-        self.query_one("#too-small", Static).update(_(TOO_SMALL))
+        for notice in self.query("#too-small").results(Static):
+            notice.update(_(TOO_SMALL))
         self.refresh_bindings()
 
     def leave(self) -> None:

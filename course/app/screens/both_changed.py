@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.app.widgets.actions import ActionBar, ActionButton
 from lab.language import N_, _
 
 QUESTION = N_("""\
@@ -50,8 +50,7 @@ class BothChangedScreen(ModalScreen[str]):
                 ActionButton(N_("Keep mine"), "k", "answer('mine')"),
                 ActionButton(N_("Take theirs"), "t", "answer('theirs')"),
                 ActionButton(N_("Difference"), "d", "difference"),
-                Spring(),
-                ActionButton(N_("Later"), "Esc", "dismiss"),
+                right=[ActionButton(N_("Later"), "Esc", "dismiss")],
             )
 
     def _coloured(self) -> Iterator[Content]:

@@ -322,7 +322,7 @@ class CodeScreen(StepScreen):
         self.show_code()
         bar = bars[0] if bars else FindBar(self.editor)
         if not bars:
-            await self.query_one("#code").mount(bar, before="#editor-status")
+            await self.query_one("#work").mount(bar, before="#editor-status")
         bar.begin()
 
     def action_edit_elsewhere(self) -> None:

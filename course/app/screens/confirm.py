@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.app.widgets.actions import ActionBar, ActionButton
 from lab.language import N_
 
 
@@ -32,8 +32,7 @@ class ConfirmScreen(ModalScreen[bool]):
             yield Static(self._question, id="question", markup=False)
             yield ActionBar(
                 ActionButton(self._yes, "y", "answer(True)"),
-                Spring(),
-                ActionButton(N_("Cancel"), "Esc", "answer(False)"),
+                right=[ActionButton(N_("Cancel"), "Esc", "answer(False)")],
             )
 
     def action_answer(self, yes: bool) -> None:

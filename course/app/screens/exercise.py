@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from course.app.grading import explanations, verdict_json
@@ -18,10 +17,11 @@ from course.app.jobs import check_summary, ended_well, errors_at_lines, run_summ
 from course.app.screens.code import CodeScreen
 from course.app.screens.exercise_keys import KEYS
 from course.app.task import no_hint_left, task_blocks
-from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.app.widgets.actions import ActionBar, ActionButton
 from course.app.widgets.editor import Editor
 from course.app.widgets.exercise_panes import TaskScroll, VerdictView
 from course.app.widgets.job import JobPanel, StatusLine
+from course.app.widgets.plain import PlainHorizontal, PlainVertical
 from course.app.widgets.prose import Prose
 from course.workspace import WorkspaceError
 from lab.language import N_, _
@@ -82,23 +82,21 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         """Whether the verdict that is shown isn't on the code as it is now."""
 
     def body(self) -> ComposeResult:
+        self.add_class(f"-{self.pane}", update=False)
         yield ActionBar(
-            *(
-                ActionButton(PANE_TITLES[pane], f"F{n}", f"pane({pane!r})", id=f"tab-{pane}")
-                for n, pane in enumerate(PANES, 2)
-            ),
-            Spring(),
-            ActionButton(N_("Run"), "F5", "run"),
-            ActionButton(N_("Check"), "F6", "check"),
-            ActionButton(N_("Hint"), "F7", "hint", id="hint"),
+            *(ActionButton(PANE_TITLES[pane], f"F{n}", f"pane({pane!r})", id=pane) for n, pane in enumerate(PANES, 2)),
+            right=[
+                ActionButton(N_("Run"), "F5", "run"),
+                ActionButton(N_("Check"), "F6", "check"),
+                ActionButton(N_("Hint"), "F7", "hint", id="hint"),
+            ],
         )
-        with Horizontal(id="panes"):
+        with PlainHorizontal(id="panes"):
             with TaskScroll(id="task"):
                 yield Prose(id="brief")
-            with Vertical(id="work"):
-                with Vertical(id="code"):
-                    yield Editor(id="editor")
-                    yield StatusLine(id="editor-status")
+            with PlainVertical(id="work"):
+                yield Editor(id="editor")
+                yield StatusLine(id="editor-status")
                 yield JobPanel(VerdictView(id="verdict"), id="job")
 
     @property
@@ -200,7 +198,7 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         self.pane = pane if pane in PANES else "task"
         for each in PANES:
             self.set_class(each == self.pane, f"-{each}")
-            self.query_one(f"#tab-{each}").set_class(each == self.pane, "-active")
+        self.query_one(ActionBar).active = self.pane
         if self.pane == "code":
             self.set_focus(self.editor)  # at once: what is typed next is code
         elif self.pane == "task":

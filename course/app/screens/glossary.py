@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from course.app.prose import Text, flow, parse
 from course.app.screens.base import HELP, CourseScreen
-from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.app.widgets.actions import ActionBar, ActionButton
 from course.app.widgets.choice_list import ChoiceList
 from lab.language import N_, _
 
@@ -52,9 +52,7 @@ searches here and in all cards.
 
     def body(self) -> ComposeResult:
         yield ChoiceList(id="terms")
-        yield ActionBar(
-            ActionButton(N_("Search"), "/", "app.search"), Spring(), ActionButton(N_("Back"), "Esc", "back")
-        )
+        yield ActionBar(ActionButton(N_("Search"), "/", "app.search"), right=[ActionButton(N_("Back"), "Esc", "back")])
 
     @property
     def choices(self) -> ChoiceList:

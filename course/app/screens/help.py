@@ -12,7 +12,7 @@ from textual.screen import ModalScreen, Screen
 
 from course.app.prose import Block, Text, heading, parse
 from course.app.screens.lesson import CardScroll
-from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.app.widgets.actions import ActionBar, ActionButton
 from course.app.widgets.prose import Prose
 from lab.language import N_, _
 
@@ -66,7 +66,7 @@ class HelpScreen(ModalScreen[None]):
         with Vertical(id="dialog", classes="-large"):
             with CardScroll(id="help"):
                 yield Prose(self._blocks)
-            yield ActionBar(Spring(), ActionButton(N_("Close"), "Esc", "dismiss"))
+            yield ActionBar(right=[ActionButton(N_("Close"), "Esc", "dismiss")])
 
     def on_mount(self) -> None:
         self.query_one(CardScroll).focus()

@@ -14,7 +14,7 @@ from textual.content import Content
 from course.app.jobs import ended_well, run_summary
 from course.app.prose import STRONG, Block, Code, Text, heading, parse
 from course.app.screens.base import HELP, SIDEWAYS, TIMELINE, StepScreen
-from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
+from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton
 from course.app.widgets.job import JobPanel
 from course.app.widgets.prediction import PredictionPanel, outcome
 from course.app.widgets.prose import Prose
@@ -108,8 +108,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
             ActionButton(BACK, "p", "previous_step", id="back"),
             ActionButton(N_("Run"), "F5", "run", id="run"),
             ActionButton(N_("Copy"), "c", "copy_code", id="copy"),
-            Spring(),
-            ActionButton(NEXT, "n", "next_step", id="next"),
+            right=[ActionButton(NEXT, "n", "next_step", id="next")],
         )
 
     def show(self, step: Step) -> None:
@@ -137,11 +136,12 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         self._answer = blocks[split:] if question is not None and unread else ()
         self.say_card(blocks)
         self.query_one(JobPanel).display = False
+        bar = self.query_one(ActionBar)
         for button in ("run", "copy"):
-            self.query_one(f"#{button}").display = self._code is not None
+            bar.show(button, self._code is not None)
         for button in ("back", "next"):
-            self.query_one(f"#{button}").display = not self.aside
-        self.query_one(Spring).text = Content("") if self.aside else self.step_of_steps
+            bar.show(button, not self.aside)
+        bar.middle = Content("") if self.aside else self.step_of_steps
         card = self.query_one("#card", CardScroll)
         card.scroll_home(animate=False)
         card.focus()
@@ -178,7 +178,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
             panel.ask(self.step.prediction)
         panel.retell()
         if not self.aside:
-            self.query_one(Spring).text = self.step_of_steps
+            self.query_one(ActionBar).middle = self.step_of_steps
         self.query_one(JobPanel).tell_again()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

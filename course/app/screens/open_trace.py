@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
-from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.app.widgets.actions import ActionBar, ActionButton
 from course.app.widgets.choice_list import ChoiceList
 from lab.language import N_, _, number
 
@@ -69,7 +69,7 @@ Reading a large trace takes a while: **Esc** stops it.
             yield ChoiceList(id="files", markup=False)
             yield Static(id="told", markup=False)
             yield ActionBar(
-                ActionButton(N_("Open"), "⏎", "open"), Spring(), ActionButton(N_("Close"), "Esc", "stop", id="close")
+                ActionButton(N_("Open"), "⏎", "open"), right=[ActionButton(N_("Close"), "Esc", "stop", id="close")]
             )
 
     def retell(self) -> None:

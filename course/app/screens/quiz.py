@@ -17,7 +17,7 @@ from course.app.grading import quiz_results, quiz_verdict
 from course.app.jobs import points_in_words
 from course.app.prose import Block, Text, flow, heading, one_line, parse
 from course.app.screens.base import HELP, StepScreen
-from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton, Spring
+from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton
 from course.app.widgets.choice_list import ChoiceList
 from course.app.widgets.prose import Prose
 from course.quiz import QuizUnreadable, shuffled_questions
@@ -95,8 +95,7 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         yield ActionBar(
             ActionButton(BACK, "p", "backward"),
             ActionButton(N_("Answer"), "Enter", "answer_or_go_on", id="answer"),
-            Spring(),
-            ActionButton(NEXT, "n", "forward", id="next"),
+            right=[ActionButton(NEXT, "n", "forward", id="next")],
         )
 
     @property
@@ -147,8 +146,8 @@ whether the answer is right, and why. The whole quiz can be taken again as often
             self._refresh()
 
     def _refresh(self) -> None:
-        self.query_one("#next").display = self.question is None or self.answered
-        self.query_one("#answer").display = self.question is not None
+        self.query_one(ActionBar).show("next", self.question is None or self.answered)
+        self.query_one(ActionBar).show("answer", self.question is not None)
         if self.question is None:
             self._show_result()
         else:
@@ -165,7 +164,7 @@ whether the answer is right, and why. The whole quiz can be taken again as often
             for block in parse(self.question.asks)
         )
         self.query_one("#question", Prose).show([heading(self.step.title), *opening, label, *asks])
-        self.query_one(Spring).text = self.step_of_steps
+        self.query_one(ActionBar).middle = self.step_of_steps
         self._show_choices()
         self.choices.focus()
         self.query_one("#why", Prose).show(self._why(self._result()) if self.answered else ())
@@ -224,7 +223,7 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         blocks.append(Text(keys))
         self.query_one("#question", Prose).show(blocks)
         self.query_one("#why", Prose).show(())
-        self.query_one(Spring).text = self.step_of_steps
+        self.query_one(ActionBar).middle = self.step_of_steps
         self.choices.display = False
         self.set_focus(None)
 

@@ -17,7 +17,7 @@ from course.app.jobs import points_in_words
 from course.app.prose import Block, Text, heading, parse
 from course.app.screens.base import HELP, CourseScreen
 from course.app.screens.lesson import CardScroll, LessonScreen
-from course.app.widgets.actions import BACK, ActionBar, ActionButton, Spring
+from course.app.widgets.actions import BACK, ActionBar, ActionButton
 from course.app.widgets.prose import Prose
 from course.report import card_of
 from course.workspace import WorkspaceError, write_atomically
@@ -156,8 +156,7 @@ it as a Markdown file, c copies it.
             ActionButton(BACK, "p", "previous_step"),
             ActionButton(N_("Save"), "s", "save_report"),
             ActionButton(N_("Copy"), "c", "copy_report"),
-            Spring(),
-            ActionButton(N_("Course map"), "Esc", "to_map"),
+            right=[ActionButton(N_("Course map"), "Esc", "to_map")],
         )
 
     def open(self) -> None:

@@ -12,7 +12,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from course.app.screens.base import CourseScreen
-from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.app.widgets.actions import ActionBar, ActionButton
 from course.app.widgets.choice_list import ChoiceList
 from course.app.widgets.prose import marked
 from course.search import marks, words_in
@@ -61,7 +61,7 @@ on from there. Exercises, quizzes and recaps are gone to.
         yield Input(placeholder=_("Search"), id="query", compact=True)
         yield Static(id="count", markup=False)
         yield ChoiceList(id="found")
-        yield ActionBar(ActionButton(N_("Open"), "Enter", "open"), Spring(), ActionButton(N_("Back"), "Esc", "back"))
+        yield ActionBar(ActionButton(N_("Open"), "Enter", "open"), right=[ActionButton(N_("Back"), "Esc", "back")])
 
     @property
     def results(self) -> ChoiceList:

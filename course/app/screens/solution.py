@@ -12,7 +12,7 @@ from textual.widgets import Static
 from course.app.diff import SIDE_BY_SIDE, show
 from course.app.screens.base import HELP, CourseScreen
 from course.app.screens.lesson import CardScroll
-from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.app.widgets.actions import ActionBar, ActionButton
 from course.compare import compare
 from course.workspace import WorkspaceError
 from lab.language import N_, _, ngettext
@@ -64,8 +64,7 @@ out. It is one way that passes; others are as good.
             yield Static(id="diff", markup=False)
         yield ActionBar(
             ActionButton(N_("Change before"), "p", "change(-1)"),
-            Spring(),
-            ActionButton(N_("Next change"), "n", "change(1)"),
+            right=[ActionButton(N_("Next change"), "n", "change(1)")],
         )
 
     def open(self) -> None:
@@ -100,7 +99,7 @@ out. It is one way that passes; others are as good.
             if number
             else ngettext("{n} change", "{n} changes", count)
         )
-        self.query_one(Spring).text = Content.styled(which, "$foreground 60%")
+        self.query_one(ActionBar).middle = Content.styled(which, "$foreground 60%")
 
     def action_change(self, direction: int) -> None:
         """Go to the next change, or the one before."""

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from course.app.run_words import headline, report
 from course.app.runs import SeenRun, Shown
 from course.app.screens.base import HELP, CourseScreen
-from course.app.widgets.actions import ActionBar, ActionButton, Spring
+from course.app.widgets.actions import ActionBar, ActionButton
 from course.app.widgets.job import StatusLine
 from course.app.widgets.run_tables import Page, RunTables
 from course.app.widgets.timeline import Timeline
@@ -122,12 +122,13 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
                 ActionButton(title, f"{number + 1}", f"show_table({number})", id=f"table-{number}")
                 for number, title in enumerate(TITLES)
             ),
-            Spring(),
-            ActionButton(N_("Zoom"), "+", "on_timeline('zoom', 1)", classes="-roomy"),
-            ActionButton("", "-", "on_timeline('zoom', -1)", classes="-roomy"),
-            ActionButton(N_("All"), "0", "on_timeline('all')", classes="-roomy"),
-            ActionButton(N_("Gap"), "n", "on_timeline('gap', 1)", id="next-gap"),
-            ActionButton(N_("Over"), "o", "overlay", id="lay-over"),
+            right=[
+                ActionButton(N_("Zoom"), "+", "on_timeline('zoom', 1)", roomy=True),
+                ActionButton("", "-", "on_timeline('zoom', -1)", roomy=True),
+                ActionButton(N_("All"), "0", "on_timeline('all')", roomy=True),
+                ActionButton(N_("Gap"), "n", "on_timeline('gap', 1)", id="next-gap"),
+                ActionButton(N_("Over"), "o", "overlay", id="lay-over"),
+            ],
         )
 
     def open(self) -> None:
@@ -175,9 +176,10 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
         else:
             self.action_show_table(tables.number)
         # With the comparison there are more buttons than a narrow terminal has room for; n does the same.
-        self.query_one("#next-gap").display = sees_gpu and (self._overlay is None or self.has_class("-wide"))
-        self.query_one("#lay-over").display = self.course.runs.before(self._seen) is not None
-        self.query_one(f"#table-{len(TITLES) - 1}").display = self._overlay is not None
+        bar = self.query_one(ActionBar)
+        bar.show("next-gap", sees_gpu and (self._overlay is None or self.has_class("-wide")))
+        bar.show("lay-over", self.course.runs.before(self._seen) is not None)
+        bar.show(f"table-{len(TITLES) - 1}", self._overlay is not None)
         self._say_where()
         self.refresh_bindings()
 
@@ -290,8 +292,7 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
 
     def action_show_table(self, number: int) -> None:
         """Show this one of the tables, or the verdict."""
-        for each in range(len(TITLES)):
-            self.query_one(f"#table-{each}").set_class(each == number, "-active")
+        self.query_one(ActionBar).active = f"table-{number}"
         self.query_one(RunTables).show_page(number)
 
     def action_sort(self) -> None:

@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Callable
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
 
 from course.app.widgets.output import OutputView
+from course.app.widgets.plain import PlainVertical
 from lab.language import N_, _, number
 
 Summary = Callable[[], Content]
@@ -47,7 +47,7 @@ class StatusLine(Widget):
         return self.text.truncate(self.content_size.width, ellipsis=True)
 
 
-class JobPanel(Vertical):
+class JobPanel(PlainVertical):
     """Shows one job at a time. What it prints is collected and drawn ten times a second, however fast it comes."""
 
     DEFAULT_CSS = """
