@@ -99,6 +99,7 @@ class CourseScreen(Plain, Screen[None]):
 
     ESCAPE_TO_MINIMIZE = False
     BINDINGS: ClassVar = [*FINDING]
+    _has_resumed = False
 
     def compose(self) -> ComposeResult:
         # Before there are widgets: told only when it is laid out, the screen would style all of them once more.
@@ -119,6 +120,12 @@ class CourseScreen(Plain, Screen[None]):
     def body(self) -> ComposeResult:
         """The widgets between header and footer."""
         yield from ()
+
+    @on(events.ScreenResume)
+    def _styled_already(self, event: events.ScreenResume) -> None:
+        # What is shown for the first time was styled when its widgets were made.
+        if not self._has_resumed:
+            self._has_resumed, event.refresh_styles = True, False
 
     @on(events.Resize)
     def _say_if_too_small(self, event: events.Resize) -> None:
