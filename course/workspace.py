@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from lab.language import _
+from lab.language import ENGLISH, LANGUAGES, _, current
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -49,9 +49,21 @@ class Workspace(msgspec.Struct, frozen=True):
         """Where the learner's copy of `<lesson>/<exercise>` lies, whether it exists or not."""
         return self.folder / f"{exercise}.py"
 
-    def starter(self, exercise: str) -> str:
-        """The text that the exercise begins with."""
-        return _read(self.starters / f"{exercise}.py")
+    def starter(self, exercise: str, language: str | None = None) -> str:
+        """The text that the exercise begins with, its task in the language that is spoken."""
+        return self._with_task(_read(self.starters / f"{exercise}.py"), exercise, language)
+
+    def is_starter(self, exercise: str, text: str) -> bool:
+        """Whether a text is what the exercise begins with, in whatever language it was begun."""
+        return any(text == self.starter(exercise, language) for language in LANGUAGES)
+
+    def _with_task(self, source: str, exercise: str, language: str | None = None) -> str:
+        language = language or current()
+        if language == ENGLISH:
+            return source
+        from grader.tasks import in_language
+
+        return in_language(source, exercise, self.starters, language)
 
     def solution(self, exercise: str) -> str:
         """The text of a solution."""
@@ -59,7 +71,7 @@ class Workspace(msgspec.Struct, frozen=True):
             raise WorkspaceError(
                 _("The solutions are with your instructor: this copy of the course came without them.")
             )
-        return _read(self.solutions / f"{exercise}.py")
+        return self._with_task(_read(self.solutions / f"{exercise}.py"), exercise)
 
     def stamp(self, exercise: str) -> tuple[int, int, int] | None:
         """What changes when the learner's file is written: its time, size and number; None where there is no file."""
@@ -122,7 +134,7 @@ class Workspace(msgspec.Struct, frozen=True):
         with self.alone():
             try:
                 on_disk = path.read_bytes() if path.exists() else None  # which needn't be text any more
-                if on_disk is not None and on_disk != starter.encode():
+                if on_disk is not None and not self.is_starter(exercise, on_disk.decode(errors="replace")):
                     backup = self.back_up(exercise, on_disk)
             except OSError as error:
                 raise WorkspaceError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.errors import CheckFault
-from grader.lint import checks, files, glossary, lessons, quizzes, submissions, typography
+from grader.lint import checks, files, glossary, languages, lessons, quizzes, submissions, tasks, typography
 from grader.lint.places import THIS_COURSE, Course
 from grader.mistakes import read_misconceptions
 
@@ -31,6 +31,8 @@ def _complaints(course: Course) -> Iterator[str]:
     yield from checks.complaints(course, known)
     yield from quizzes.complaints(course)
     yield from lessons.complaints(course)
+    yield from tasks.complaints(course)
+    yield from languages.complaints(course)
     yield from glossary.complaints(course)
     yield from submissions.complaints(course, known)
     yield from typography.complaints(course)

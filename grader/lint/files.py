@@ -69,7 +69,10 @@ def _same_task(course: Course, exercise: str) -> Iterator[str]:
 
 def _strays(course: Course) -> Iterator[str]:
     belongs = {
-        course.exercises: (rf"__init__\.py|{_NAME}/(?:{_NAME}\.py|quiz\.{_LANGUAGE}\.toml)", "<lesson>/<exercise>.py"),
+        course.exercises: (
+            rf"__init__\.py|{_NAME}/(?:{_NAME}\.py|quiz\.{_LANGUAGE}\.toml|tasks\.{_LANGUAGE}\.md)",
+            "<lesson>/<exercise>.py",
+        ),
         course.solutions: (rf"__init__\.py|{_NAME}/(?:{_NAME}\.py|quiz\.{_LANGUAGE}\.toml)", "<lesson>/<exercise>.py"),
         course.checks: (rf"{_NAME}/test_{_NAME}\.py", "<lesson>/test_<exercise>.py"),
         course.lessons: (rf"\d+_{_NAME}/(?:lesson\.toml|{_LANGUAGE}\.md)", "<n>_<lesson>/lesson.toml or en.md"),

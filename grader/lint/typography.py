@@ -25,7 +25,8 @@ _FAULTS = (
 
 
 def complaints(course: Course) -> Iterator[str]:
-    for file in (*sorted(course.lessons.glob("*/fr.md")), course.glossary / "fr.md"):
+    texts = (*course.lessons.glob("*/fr.md"), *course.exercises.glob("*/tasks.fr.md"))
+    for file in (*sorted(texts), course.glossary / "fr.md"):
         for number, line in _prose(file):
             for fault in faults(line):
                 yield f"{course.name(file)}:{number}: {fault}"

@@ -12,6 +12,8 @@ from grader.check import exercise_ids
 from grader.notebook import SUFFIX, NotebookUnreadable, read_notebook
 from grader.quiz import EXERCISES, quiz_ids, read_questions
 from grader.source import max_bytes
+from grader.tasks import in_language
+from lab.language import LANGUAGES
 
 GRADED = (".py", SUFFIX, ".toml")
 _HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)", re.MULTILINE)
@@ -57,8 +59,9 @@ def this_course() -> Known:
     questions: dict[str, set[str]] = {}
     for exercise in exercises:
         starter = (EXERCISES / f"{exercise}.py").read_text(encoding="utf-8")
-        for heading in _HEADING_IN_PYTHON.findall(starter)[:1]:
-            headings.setdefault(heading.rstrip().casefold(), set()).add(exercise)
+        for language in LANGUAGES:
+            for heading in _HEADING_IN_PYTHON.findall(in_language(starter, exercise, EXERCISES, language))[:1]:
+                headings.setdefault(heading.rstrip().casefold(), set()).add(exercise)
         for function in _FUNCTION.findall(starter):
             functions.setdefault(function, set()).add(exercise)
     for quiz in quizzes:

@@ -11,10 +11,18 @@ import pytest
 from grader.check import check as grade
 from grader.lint import THIS_COURSE, Course, lint
 from grader.runner.warm import WarmRunner
+from grader.tasks import file_of
 from grader.verdict import Verdict
 
 DOC = (THIS_COURSE.root / "docs" / "adding-an-exercise.md").read_text(encoding="utf-8")
 NAME = "count_the_reads"
+
+
+def translated(misconception: str, language: str) -> str:
+    """The page's mistake as it stands for its translation: with a title, without card and source."""
+    lines = [line for line in misconception.splitlines() if not line.startswith(("card", "source"))]
+    said = "\n".join([*lines, 'title = "reads"'])
+    return said.replace("?", "\u202f?").replace(": ", "\u00a0: ") if language == "fr" else said
 
 
 def blocks(language: str) -> list[str]:
@@ -29,7 +37,8 @@ def course(tmp_path: Path) -> Course:
         shutil.copytree(
             getattr(THIS_COURSE, folder), getattr(copy, folder), ignore=shutil.ignore_patterns("__pycache__")
         )
-    shutil.copy(THIS_COURSE.misconceptions, copy.misconceptions)
+    for told in THIS_COURSE.misconceptions.parent.glob("misconceptions.*toml"):
+        shutil.copy(told, copy.misconceptions.parent)
     return copy
 
 
@@ -72,6 +81,13 @@ def test_the_steps_of_the_page_lead_to_an_exercise_without_complaints(course: Co
         text.write_text(f"{before}{brief}{two_more}{quiz}{after}", "utf-8")
     assert lint(course)
     course.misconceptions.write_text(f"{course.misconceptions.read_text('utf-8')}\n{misconception}", "utf-8")
+    for language in ("it", "fr"):
+        tasks = file_of(course.exercises, "synchronize", language)
+        title = section.partition("\n")[0]
+        tasks.write_text(f"{tasks.read_text('utf-8')}\n{title}\n\n`{NAME}`\n", "utf-8")
+        told = course.misconceptions.with_suffix(f".{language}.toml")
+        assert lint(course)
+        told.write_text(f"{told.read_text('utf-8')}\n{translated(misconception, language)}", "utf-8")
     submissions.mkdir(parents=True)
     (submissions / "exercise.toml").write_text(about, "utf-8")
     assert lint(course)

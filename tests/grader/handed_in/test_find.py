@@ -17,6 +17,8 @@ from grader.quiz import EXERCISES, SOLUTIONS
 from grader.submissions.archives import Limits
 from grader.submissions.find import find
 from grader.submissions.roster import roster_of
+from grader.tasks import in_language
+from lab.language import LANGUAGES
 from tests.grader.handed_in.conftest import zip_of
 
 CLASS = roster_of(
@@ -576,9 +578,14 @@ def test_every_solution_and_quiz_is_found_by_its_path(write):
     assert len(find(write(files)).attempts) == len(files)
 
 
-def test_every_starter_is_told_by_its_content(write):
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_starter_is_told_by_its_content(write, language):
     """Each has a heading, and most a function, that no other has."""
     starters = sorted(EXERCISES.glob("*/*.py"))
-    given = write({f"student{i}.py": file.read_bytes() for i, file in enumerate(starters)})
+    texts = (
+        in_language(file.read_text("utf-8"), f"{file.parent.name}/{file.stem}", EXERCISES, language).encode()
+        for file in starters
+    )
+    given = write({f"student{i}.py": text for i, text in enumerate(texts)})
     found = {each.shown: each.exercise for each in find(given).attempts}
     assert found == {f"student{i}.py": f"{file.parent.name}/{file.stem}" for i, file in enumerate(starters)}
