@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 from textual import events
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.content import Content
 from textual.reactive import var
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from course.catalog import Catalog, Step
 
 AT_MAP = "at_map"
+TEXTUALS_OWN = ("Keys", "Maximize", "Minimize", "Theme")
+"""Commands of Textual's that aren't offered: the help lists the keys, and our themes are commands themselves."""
 
 
 class FailedRun(msgspec.Struct, frozen=True):
@@ -74,7 +76,7 @@ class CourseApp(Speaking, ShowsRuns, Leaving, Finding, Looks, Clipboard):
     """Profile First in the terminal."""
 
     TITLE = "Profile First"
-    COMMANDS = App.COMMANDS | {_commands}
+    COMMANDS = {_commands}  # noqa: RUF012
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-short"), (22, "-tall")]  # noqa: RUF012
     PAUSE_GC_ON_SCROLL = True
@@ -363,9 +365,7 @@ class CourseApp(Speaking, ShowsRuns, Leaving, Finding, Looks, Clipboard):
             self.push_screen(HelpScreen(self.screen))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        ours = (
-            each for each in super().get_system_commands(screen) if each.title not in ("Keys", "Maximize", "Minimize")
-        )
+        ours = (each for each in super().get_system_commands(screen) if each.title not in TEXTUALS_OWN)
         yield from self.in_our_words(ours)
         yield SystemCommand(_("Course map"), _("All lessons, and what was done of them"), self.go_home)
         yield from self.run_commands()

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from course.catalog import Catalog
 
 OFFERS = {
-    "en": "The whole course in English",
-    "it": "Tutto il corso in italiano",
-    "fr": "Tout le cours en français",
+    "en": "Language: the whole course in English",
+    "it": "Lingua: tutto il corso in italiano",
+    "fr": "Langue\u00a0: tout le cours en français",
 }
 """What whoever reads only that language understands."""
 
@@ -26,8 +26,6 @@ NOTHING_TO_COPY = N_("Ctrl+C copies what is selected, and stops a program that r
 
 # What Textual itself says in English.
 TEXTUALS = (
-    N_("Theme"),
-    N_("Change the current theme"),
     N_("Quit"),
     N_("Quit the application as soon as possible"),
     N_("Screenshot"),
@@ -93,13 +91,6 @@ class Speaking(App[None]):
 
         if self.use_command_palette and not self.screen.has_class("--textual-command-palette"):
             self.push_screen(CommandPalette(placeholder=_("Search for commands…"), id="--command-palette"))
-
-    def search_themes(self) -> None:
-        from textual.theme import ThemeProvider
-
-        from course.app.palette import CommandPalette
-
-        self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
 
     def action_help_quit(self) -> None:
         """Ctrl+C with nothing to copy and nothing to stop: say what it is for, and what leaves."""
