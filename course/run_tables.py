@@ -212,10 +212,9 @@ def averages_table(run: RunView, is_trace: bool = False) -> Table:
     if run.averages:
         note = "" if is_trace else _("key_averages() of the last profiler session of this run")
         return Table("key_averages", tuple(columns), rows, 3 if any(row[3] for row in rows) else 1, note)
-    for op in op_rows(run):
-        rows.append((op.name, None, None, op.total_s * 1e6, op.total_s * 1e6, op.calls))
+    rows = [(op.name, op.total_s * 1e6, op.total_s * 1e6, op.calls) for op in op_rows(run)]
     note = _("No profiler ran: calls are launches, and the CPU's times aren't known")
-    return Table("key_averages", tuple(columns), rows, 3, note)
+    return Table("key_averages", (columns[0], *columns[3:6]), rows, 1, note)
 
 
 def memory_table(run: RunView, real: bool = False) -> Table:

@@ -155,6 +155,10 @@ def _raised(raised: Raised, request: Call | Script) -> str:
     file = Path(request.path).name
     where = _where(raised.frames, file)
     error = f"{raised.error}: {_shortened(raised.text)}" if raised.text else raised.error
+    if raised.error == "EOFError" and raised.text == "EOF when reading a line":
+        error = f"{error}. " + _(
+            "There is no keyboard here, so input() finds nothing to read. Write the value instead."
+        )
     function = f"`{request.function}`" if isinstance(request, Call) else _("the program")
     if raised.error == "SystemExit":
         return _(

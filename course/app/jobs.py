@@ -20,6 +20,9 @@ STATUS_WORDS = {
     "timeout": (N_("✗ Ran out of time"), "bold $text-error"),
     "crashed": (N_("✗ Ended early"), "bold $text-error"),
 }
+NO_INPUT = "EOFError: EOF when reading a line"
+"""What Python says where input() finds nothing to read."""
+NO_KEYBOARD = N_("A run has no keyboard: input() finds nothing to read.")
 
 
 def errors_at_lines(texts: Iterable[str], file: str) -> dict[int, str]:
@@ -35,9 +38,17 @@ def errors_at_lines(texts: Iterable[str], file: str) -> dict[int, str]:
         # Below the frames of a traceback stands the error; a message of the grader begins with it.
         below = (line for line in text[named[-1].end() :].splitlines() if line[:1].strip())
         is_traceback = "Traceback (most" in text or text[named[-1].start() - 1 :][:1] in '"/\\'
-        message = next(below, _("It went wrong here.")) if is_traceback else text.splitlines()[0]
+        message = next(below, _("It went wrong here.")) if is_traceback else _cause(text.splitlines()[0])
+        message = _(NO_KEYBOARD) if message.startswith(NO_INPUT) else message.replace("`", "")
         wrong.setdefault(int(named[-1].group(1)) - 1, message)
     return wrong
+
+
+def _cause(message: str) -> str:
+    """The exception that a message tells of, with what it says: beside the line, there is often room for no more."""
+    found = re.search(r"\b[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)\b(: .*|$)", message)
+    found = found or re.search(r"\b[A-Z]\w*: .*", message)
+    return found[0] if found else message
 
 
 def ended_well(result: RunResult) -> bool:
@@ -45,9 +56,9 @@ def ended_well(result: RunResult) -> bool:
     return str(result.status) == "finished" and result.exit_code == 0
 
 
-def run_summary(result: RunResult, printed: bool, line: int | None = None) -> Content:
+def run_summary(result: RunResult, printed: str, line: int | None = None) -> Content:
     """One line about how a run ended, and the line of the learner's file where it went wrong."""
-    took = _(" after {duration_s:.1f} s", duration_s=result.duration_s) if result.duration_s else ""
+    took = _took(result)
     status = str(result.status)
     timeline = _(" F10 shows its timeline.") if result.events else ""
     if ended_well(result):
@@ -55,6 +66,8 @@ def run_summary(result: RunResult, printed: bool, line: int | None = None) -> Co
         return Content.assemble((_("✓ Finished"), "$text-success"), f"{took}.{nothing}{timeline}")
     if status == "finished":
         where = _(" Ctrl+L goes to line {line}.", line=line) if line else ""
+        if printed.rstrip().endswith(NO_INPUT):
+            return Content.assemble(("✗ ", "$text-error"), _(NO_KEYBOARD) + where)
         return Content.assemble(
             (_("✗ Error"), "$text-error"),
             _("{took}, exit code {code}.{where}", took=took, code=result.exit_code, where=where),
@@ -64,6 +77,15 @@ def run_summary(result: RunResult, printed: bool, line: int | None = None) -> Co
     words = {"timeout": _("Ran out of time"), "crashed": _("Ended early"), "too_much_output": _("Too much output")}
     why = str(result.message or "").removeprefix(_("Stopped: "))
     return Content.assemble((f"✗ {words.get(status, status)}", "$text-error"), f"{took}. ", why[:1].upper() + why[1:])
+
+
+def _took(result: RunResult) -> str:
+    """How long a run took, and by which clock: the program and its timeline go by that of the simulated GPU."""
+    if not result.duration_s:
+        return ""
+    if result.gpu is not None and result.gpu.kind == "simulated":
+        return _(" after {duration_s:.1f} s real time", duration_s=result.duration_s)
+    return _(" after {duration_s:.1f} s", duration_s=result.duration_s)
 
 
 def points_in_words(points: int, max_points: int) -> str:

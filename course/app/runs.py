@@ -29,6 +29,8 @@ class Shown:
     """The GPU in words."""
     is_real_run: bool = False
     """A run on a real GPU, whose kernels the lab doesn't see."""
+    is_real: bool = False
+    """A run on a real GPU: its times are those of everyone's clock."""
 
 
 class SeenRun:
@@ -86,7 +88,7 @@ class SeenRun:
         kind, name = (self.gpu.kind, self.gpu.name) if self.gpu else ("", "")
         gpu = {"real": _("real GPU"), "simulated": _("simulated GPU")}.get(kind, "GPU")
         real = kind == "real"
-        return Shown(run, diagnose_run(run, self.name, name, real), gpu, real and not run.streams)
+        return Shown(run, diagnose_run(run, self.name, name, real), gpu, real and not run.streams, real)
 
 
 class SeenRuns:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 
 import msgspec
 import pytest
 from textual.pilot import Pilot
 
 from course.app.app import CourseApp
+from course.app.jobs import NO_INPUT, errors_at_lines, run_summary
 from course.app.screens.aside import AsideScreen
 from course.app.screens.exercise import ExerciseScreen
 from course.app.screens.home import BOOKMARKS, HomeScreen
 from course.workspace import Workspace
-from grader.verdict import CheckResult
+from grader.client import RunResult
+from grader.verdict import CheckResult, Gpu
 from tests.course.conftest import EXERCISE, FakeGrader, verdict
 from tests.course.test_app import SMALL, WIDE, MakeApp, editor, go_to, panel, press, shown, until
 from tests.course.test_keeping import status
@@ -191,3 +195,54 @@ async def test_ctrl_c_with_nothing_to_copy_says_what_it_is_for(app: CourseApp) -
         await to_map(app, pilot)
         await press(pilot, "ctrl+c")
         assert told(app) == "Ctrl+C copies what is selected, and stops a program that runs. Ctrl+Q leaves the course."
+
+
+# What is said at a line
+
+
+@pytest.mark.parametrize(
+    ("said", "at_line"),
+    [
+        ("`f` stopped with an error: NameError: name 'x' is not defined", "NameError: name 'x' is not defined"),
+        ("f.py isn't valid Python, so it could not be run. SyntaxError: '(' was never closed", "SyntaxError: '(' was"),
+        ("`f` stopped with an error: torch.OutOfMemoryError: tried `2` GiB", "torch.OutOfMemoryError: tried 2 GiB"),
+        ("`f` stopped with an error: KeyboardInterrupt", "KeyboardInterrupt"),
+        ("`f` stopped with an error: Oops: of my own", "Oops: of my own"),
+        ("`f` si è fermata con un errore: ValueError: no", "ValueError: no"),
+        ("Your code called sys.exit() before there was a result.", "Your code called sys.exit()"),
+        ("`.item()` waits for the GPU in each step.", ".item() waits"),
+    ],
+)
+def test_the_exception_and_what_it_says_come_first_at_its_line(said: str, at_line: str) -> None:
+    (message,) = errors_at_lines([f"{said}\n  f.py, line 3, in f\n    x"], "f.py").values()
+    assert message.startswith(at_line)
+    assert "`" not in message
+
+
+def result(exit_code: int = 0, kind: str = "simulated") -> RunResult:
+    return RunResult("finished", exit_code, 0.5, Gpu(kind, "Test Card"), [])  # type: ignore[arg-type]
+
+
+def test_a_run_says_by_which_clock_it_took_so_long_where_there_are_two() -> None:
+    assert run_summary(result(), "x").plain == "✓ Finished after 0.5 s real time."
+    assert run_summary(result(kind="real"), "x").plain == "✓ Finished after 0.5 s."
+
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "f.py", line 4, in <module>\n    x = input()\n'
+
+
+async def test_a_program_that_asks_for_input_is_told_that_a_run_has_no_keyboard(
+    app: CourseApp, fake: FakeGrader
+) -> None:
+    fake.prints, fake.exit_code = TRACEBACK.replace("f.py", "warm_up_and_repeat.py") + f"{NO_INPUT}\n", 1
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, EXERCISE)
+        await press(pilot, "f5")
+        words = "✗ A run has no keyboard: input() finds nothing to read. Ctrl+L goes to line 4."
+        await until(pilot, lambda: panel(app).status.text.plain == words)
+        assert "no keyboard" in editor(app).marks[3]
+
+
+def test_python_still_says_so_where_there_is_nothing_to_read() -> None:
+    done = subprocess.run([sys.executable, "-c", "input()"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.stderr.rstrip().endswith(NO_INPUT)

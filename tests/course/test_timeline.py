@@ -199,7 +199,7 @@ async def test_it_says_how_busy_the_gpu_was_and_that_it_is_a_simulated_one(seen:
     async with seen.run_test(size=SMALL) as pilot:
         await open_timeline(pilot, seen)
         facts = seen.screen.query_one("#timeline-facts", StatusLine).text.plain
-        assert facts.startswith("GPU busy 49% of the run's 100.0 ms on simulated GPU")
+        assert facts.startswith("GPU busy 49% of 100.0 ms of simulated time")
         title = seen.screen.query_one("#timeline-title", StatusLine).text.plain
         assert title.startswith("GPU idle 51% once it began, waiting for the CPU after synchronize: ")
 

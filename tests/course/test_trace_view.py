@@ -347,9 +347,9 @@ async def test_v_goes_through_the_devices(app: CourseApp, tmp_path: Path) -> Non
     async with app.run_test(size=WIDE) as pilot:
         await open_trace(pilot, app, write(tmp_path / "two.json", recorder.events))
         facts = app.screen.query_one("#timeline-facts", StatusLine)
-        assert "GPU 0 Test GPU  ·  1 of 2" in facts.text.plain
+        assert "GPU 0 Test GPU · 1 of 2" in facts.text.plain
         await press(pilot, "v")
-        assert "GPU 1  ·  2 of 2" in facts.text.plain
+        assert "GPU 1 · 2 of 2" in facts.text.plain
         await press(pilot, "2")
         assert rows(app) == ["other"]
         await press(pilot, "V")

@@ -33,8 +33,9 @@ PANES = ("task", "code", "output")
 OLDER = "bold $text-warning"
 BEGIN_AGAIN = N_("Begin again from the starter file?\nYour code is kept in the backups folder beside it.")
 BEGIN_AGAIN_OF_BOTH = N_("""\
-Begin again from the starter file? Another program changed the file too:
-your code and the other version are kept in the backups folder beside it.""")
+Begin again from the starter file?
+Another program changed it too: your code and the other
+version are both kept in the backups folder beside it.""")
 PANE_TITLES = {"task": N_("Task"), "code": N_("Code"), "output": N_("Output")}
 
 
@@ -339,7 +340,7 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
             self._error_line = max(wrong) + 1 if wrong else None
             self.mark(wrong)
             line = self._error_line
-            panel.tell(lambda: run_summary(result, panel.printed, line))
+            panel.tell(lambda: run_summary(result, panel.output.text, line))
             if not ended_well(result):
                 panel.output.scroll_end(animate=False)  # what went wrong is said last
 

@@ -314,7 +314,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
             result = await self.course.run_card(step, code, panel.feed)
         if step is not self.step or not self.is_attached:
             return
-        panel.end(lambda: run_summary(result, panel.printed))
+        panel.end(lambda: run_summary(result, panel.output.text))
         if ended_well(result):
             self.reveal()
             self._end_asking()

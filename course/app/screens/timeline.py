@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -14,7 +15,7 @@ from course.app.run_words import headline, report
 from course.app.runs import SeenRun, Shown
 from course.app.screens.base import HELP, CourseScreen
 from course.app.widgets.actions import ActionBar, ActionButton
-from course.app.widgets.job import StatusLine
+from course.app.widgets.job import Headline, StatusLine
 from course.app.widgets.run_tables import Page, RunTables
 from course.app.widgets.timeline import Timeline
 from course.lanes import RunView, Span
@@ -29,7 +30,7 @@ QUIET = "$foreground 70%"
 REAL = N_("The kernels of a real GPU are seen by torch.profiler only.")
 NOTHING = N_("This run gave the GPU nothing to do.")
 OWN_INPUTS = N_("A check draws its own inputs: what differs may be theirs. To see what a change did, compare two runs.")
-ROOM_ROWS, ROOM_ROWS_FOR_TWO = 22, 30
+ROOM_ROWS, ROOM_ROWS_FOR_TWO = 24, 30
 """From how many rows on there is room for the legend, of one run and of two."""
 TITLES = (N_("Idle"), N_("Kernels"), N_("Operators"), N_("Memory"), N_("Verdict"), N_("Compare"))
 
@@ -112,7 +113,7 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
         self._overlay: Overlay | None = None
 
     def body(self) -> ComposeResult:
-        yield StatusLine(id="timeline-title")
+        yield Headline(id="timeline-title")
         yield StatusLine(id="timeline-facts")
         yield Timeline(id="timeline")
         yield Static(id="at-cursor", markup=False)
@@ -232,29 +233,8 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
 
     @on(Timeline.Moved)
     def _say_where(self) -> None:
-        run, timeline = self._run, self.query_one(Timeline)
+        timeline = self.query_one(Timeline)
         self.query_one("#at-cursor", Static).update(self._at(timeline.cursor_s))
-        begin_s, end_s = timeline.window
-        seen = (
-            _("{begin} to {end}", begin=in_ms(begin_s), end=in_ms(end_s))
-            if end_s - begin_s < timeline.whole_s
-            else _("all of it")
-        )
-        busy = ""
-        if run.streams and run.window_s:
-            part = run.busy_s / run.window_s
-            busy = (
-                _("GPU busy {busy:.0%} of ", busy=part)
-                if self._seen.kind == "trace"
-                else _("GPU busy {busy:.0%} of the run's ", busy=part)
-            )
-        peak = _(", peak {size}", size=in_mib(run.peak.size_bytes)) if run.peak else ""
-        cut = _("  ·  cut off: it did more") if run.cut_off else ""
-        choices = len(self._seen.choices())
-        which = (
-            _("  ·  {number} of {choices}, v: next", number=self._choice + 1, choices=choices) if choices > 1 else ""
-        )
-        pinned = _("  ·  pinned") if self.course.runs.is_pinned(self._seen) else ""
         head = headline(self.shown)
         if self._overlay is not None:
             style = {True: "bold $text-success", False: "bold $text-error", None: "bold"}[self._overlay.helped]
@@ -263,11 +243,32 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
             self.query_one("#timeline-facts", StatusLine).text = Content(rest)
             return
         self.query_one("#timeline-title", StatusLine).text = head
-        self.query_one("#timeline-facts", StatusLine).text = Content.styled(
-            _("{busy}{time} on {gpu}", busy=busy, time=in_ms(run.window_s), gpu=self.shown.gpu)
-            + f"{peak}{which}  ·  {seen}{cut}{pinned}",
-            QUIET,
-        )
+        self.query_one("#timeline-facts", StatusLine).text = Content.styled(self._facts(), QUIET)
+
+    def _facts(self) -> str:
+        """How busy the GPU was and which part is seen; the peak, which the page of the memory tells too, if it fits."""
+        run, timeline = self._run, self.query_one(Timeline)
+        time = in_ms(run.window_s)
+        if self._seen.kind == "trace" or self.shown.is_real:
+            time = _("{time} on {gpu}", time=time, gpu=self.shown.gpu)
+        else:
+            time = _("{time} of simulated time", time=time)
+        if run.streams and run.window_s:
+            time = _("GPU busy {busy:.0%} of {time}", busy=run.busy_s / run.window_s, time=time)
+        peak = _(", peak {size}", size=in_mib(run.peak.size_bytes)) if run.peak else ""
+        begin_s, end_s = timeline.window
+        is_all = end_s - begin_s >= timeline.whole_s
+        seen = _("all of it") if is_all else _("{begin} to {end}", begin=in_ms(begin_s), end=in_ms(end_s))
+        choices = len(self._seen.choices())
+        more = [
+            _("{number} of {choices}, v: next", number=self._choice + 1, choices=choices) if choices > 1 else "",
+            seen,
+            _("cut off: it did more") if run.cut_off else "",
+            _("pinned") if self.course.runs.is_pinned(self._seen) else "",
+        ]
+        rest = "".join(f" · {each}" for each in more if each)
+        told = f"{time}{peak}{rest}"
+        return told if cell_len(told) <= self.size.width - 2 else f"{time}{rest}"
 
     def _at(self, at_s: float) -> Content:
         """What the host and the GPU were doing at a moment."""

@@ -47,6 +47,19 @@ class StatusLine(Widget):
         return self.text.truncate(self.content_size.width, ellipsis=True)
 
 
+class Headline(StatusLine):
+    """A status line with a second row for what doesn't fit into one."""
+
+    DEFAULT_CSS = """
+    Headline { height: auto; max-height: 2; }
+    """
+
+    text = reactive(Content(""), layout=True)
+
+    def render(self) -> Content:
+        return self.text
+
+
 class JobPanel(PlainVertical):
     """Shows one job at a time. What it prints is collected and drawn ten times a second, however fast it comes."""
 
@@ -74,7 +87,7 @@ class JobPanel(PlainVertical):
         self._next: Callable[[], str | None] = lambda: None
         self._began_s = 0.0
         self._timer: Timer | None = None
-        self._printed = self._has_begun = False
+        self._has_begun = False
         self._summary: Summary | None = None
 
     def compose(self) -> ComposeResult:
@@ -106,7 +119,7 @@ class JobPanel(PlainVertical):
         """
         self._waits_for, self._next = waits_for, then
         self._summary = None
-        self.label, self._began_s, self._printed, self._has_begun = label, time.monotonic(), False, True
+        self.label, self._began_s, self._has_begun = label, time.monotonic(), True
         self._pending.clear()
         self._pending_size = 0
         self.output.clear()
@@ -146,11 +159,6 @@ class JobPanel(PlainVertical):
         self.status.text = summary() + hint
 
     @property
-    def printed(self) -> bool:
-        """Whether the job has printed anything."""
-        return self._printed or bool(self._pending)
-
-    @property
     def is_cut(self) -> bool:
         """Whether what was printed needs scrolling to be read."""
         return self.output.is_wide or self.output.line_count > self.output.size.height
@@ -162,7 +170,6 @@ class JobPanel(PlainVertical):
 
     def _draw(self) -> None:
         if self._pending:
-            self._printed = True
             self.output.feed("".join(self._pending))
             self._pending.clear()
             self._pending_size = 0

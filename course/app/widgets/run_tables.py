@@ -21,6 +21,7 @@ PADDING = 2
 SCROLLBAR = 2
 LEAST_TEXT = 14
 """The first column gets no narrower."""
+LEAST_OTHER_TEXT = 8
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class RunTables(Vertical):
     DEFAULT_CSS = """
     RunTables {
         height: 1fr;
-        & > #note { height: 1; padding: 0 1; color: $foreground 70%; text-wrap: nowrap; text-overflow: ellipsis; }
+        & > #note { height: auto; max-height: 2; padding: 0 1; color: $foreground 70%; }
         & > #rows { height: 1fr; padding: 0 1; background: $background; }
         & > #rows > .datatable--header { background: $background; color: $text-primary; }
         & > #rows > .datatable--cursor { background: $primary 25%; color: $foreground; }
@@ -148,10 +149,14 @@ class RunTables(Vertical):
         cells = [[column.show(value) for column, value in zip(table.columns, row, strict=True)] for row in rows]
         titles = [f"{column.title} ▾" if at == by else column.title for at, column in enumerate(table.columns)]
         widths = [max(len(title), *(len(row[at]) for row in cells), 0) for at, title in enumerate(titles)]
-        others = sum(widths[1:]) + PADDING * len(widths) + PADDING + SCROLLBAR
-        left = self.size.width - others
-        least = LEAST_TEXT if left >= LEAST_TEXT else self.size.width // 4  # what doesn't fit anyway is scrolled
-        widths[0] = max(left, min(widths[0], least))
+        room = self.size.width - PADDING * len(widths) - PADDING - SCROLLBAR
+        text_at = [at for at, column in enumerate(table.columns) if column.is_text]
+        fits = room - sum(widths[at] for at in range(len(widths)) if at not in text_at) >= LEAST_TEXT
+        least = {at: max(len(titles[at]), LEAST_OTHER_TEXT) for at in text_at}
+        least[0] = LEAST_TEXT if fits else self.size.width // 4  # what doesn't fit anyway is scrolled
+        while sum(widths) > room and (wider := [at for at in text_at if widths[at] > least[at]]):
+            widths[max(wider, key=lambda at: widths[at])] -= 1
+        widths[0] += max(room - sum(widths), 0)
         for at, (column, title) in enumerate(zip(table.columns, titles, strict=True)):
             label = title if column.is_text else Text(title, justify="right")
             widget.add_column(label, key=str(at), width=widths[at])

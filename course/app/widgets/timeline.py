@@ -81,7 +81,7 @@ class Timeline(Widget, can_focus=True):
     explained: reactive[bool] = reactive(True, layout=True)
     """Whether the signs are explained below."""
     brief: reactive[bool] = reactive(False, layout=True)
-    """Whether the memory of two runs is left out, where there is little room."""
+    """Whether names, or of two runs the memory, are left out, where there is little room."""
     window: reactive[tuple[float, float]] = reactive((0.0, 1.0))
     """The part of the run that is seen, in seconds from its begin."""
     cursor_s: reactive[float] = reactive(0.0)

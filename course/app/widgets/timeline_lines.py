@@ -43,10 +43,10 @@ def streams(run: RunView) -> dict[str, int]:
 
 
 def height(run: RunView, before: RunView | None, brief: bool = False) -> int:
-    """How many lines there are, without the legend; `brief` leaves out the memory of two runs."""
+    """How many lines there are, without the legend; `brief` leaves out names, or the memory of two runs."""
     if before is None:
         lanes = len(streams(run))
-        return 4 + (2 * lanes + 1 if lanes else 0) + bool(run.memory)
+        return (2 if brief else 4) + (2 * lanes + 1 if lanes else 0) + bool(run.memory)
     return 1 + sum(1 + (3 if each.streams else 0) + (bool(each.memory) and not brief) for each in (before, run))
 
 
@@ -84,9 +84,11 @@ def lines(
         for name, each in ((_("Before"), before), (_("After"), run)):
             yield from _laid_over(name, each, window, width, cursor, kinds, most_bytes)
         return
-    yield strip("", marks(run, width, begin_s, column_s), kinds, cursor)
+    if not brief:
+        yield strip("", marks(run, width, begin_s, column_s), kinds, cursor)
     yield strip(_("Host"), host_row(run.host_sums.columns(begin_s, end_s, width)), kinds, cursor)
-    yield strip("", names(run, width, begin_s, column_s), kinds, cursor)
+    if not brief:
+        yield strip("", names(run, width, begin_s, column_s), kinds, cursor)
     for name, stream in streams(run).items():
         upper, lower = gpu_rows(run.stream_sums[stream].columns(begin_s, end_s, width))
         yield strip(name, upper, kinds, cursor)
