@@ -27,7 +27,6 @@ from course.app.forget import forget_what_was_left
 from course.app.leaving import Leaving
 from course.app.line_breaks import keep_no_break_spaces
 from course.app.looks import Looks
-from course.app.reverse import keep_reverse
 from course.app.screens.base import CourseScreen
 from course.app.shows_runs import ShowsRuns
 from course.app.speaking import Speaking
@@ -92,7 +91,6 @@ class CourseApp(Speaking, ShowsRuns, Leaving, Finding, Looks, Clipboard):
         self, catalog: Catalog, workspace: Workspace, progress: Progress, make_grader: Callable[[], Grader]
     ) -> None:
         keep_no_break_spaces()
-        keep_reverse()
         self.catalog = catalog
         self.workspace = workspace
         self.progress = progress

@@ -7,7 +7,10 @@ from rich.text import Text
 from textual import command
 from textual.widgets.option_list import Option
 
+from course.app.reverse import keep_reverse
 from lab.language import _
+
+keep_reverse()
 
 
 class CommandPalette(command.CommandPalette):

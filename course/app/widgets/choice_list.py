@@ -9,7 +9,10 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from course.app.reverse import keep_reverse
 from lab.language import N_
+
+keep_reverse()
 
 
 class ChoiceList(OptionList):
