@@ -118,6 +118,7 @@ class Trace:
     world_size: int | None = None
     device_names: dict[int, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    cut_short: bool = False  # the file ends before the trace does
     streams: list[int | str] = field(default_factory=list)  # what the file calls them
 
     def __len__(self) -> int:

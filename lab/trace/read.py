@@ -51,6 +51,7 @@ def read(path: str | Path, progress: Progress | None = None) -> Trace:
         rank=beside.rank,
         world_size=beside.world_size,
         device_names=beside.device_names,
+        cut_short=damage.cut_short or source.cut_short,
         warnings=(*source.warnings, *words(damage, columns.read_events), *columns.warnings()),
     )
 

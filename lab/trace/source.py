@@ -36,6 +36,7 @@ class Source:
         self.path = path
         self.progress = progress
         self.warnings: list[str] = []
+        self.cut_short = False
         self.total_bytes = 0
 
     def pieces(self) -> Iterator[bytes]:
@@ -92,6 +93,7 @@ class Source:
                             error=error,
                         )
                     ) from None
+                self.cut_short = True
                 self.warnings.append(_("The gzip data is damaged: what came after the damage is lost."))
                 return
             piece = next(packed, b"")
@@ -103,6 +105,7 @@ class Source:
                 unpacker = zlib.decompressobj(31)
         if not unpacker.eof:
             yield unpacker.flush()
+            self.cut_short = True
             self.warnings.append(_("The gzip data is cut short: what came after its end is lost."))
 
     def _packed(self) -> Iterator[bytes]:

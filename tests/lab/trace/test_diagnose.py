@@ -453,3 +453,12 @@ def test_ranks_that_are_alike_hold_nobody_up(tmp_path: Path) -> None:
 
 def test_traces_without_collectives_are_no_ranks(tmp_path: Path) -> None:
     assert compare_ranks([played(tmp_path, waiting_for_data), played(tmp_path, computing)]) is None
+
+
+def test_a_single_step_of_the_host_advises_repeat(tmp_path: Path) -> None:
+    recorder = Recorder()
+    begin = recorder.now
+    recorder.host("cpu_op", "aten::addmm", 1_000)
+    recorder.step(6, begin)
+    told = diagnose(write(tmp_path / "trace.json", recorder.events))
+    assert any("repeat=1" in each for each in told.record_better)

@@ -292,3 +292,10 @@ def test_a_file_cut_anywhere_is_read_up_to_there_or_refused(tmp_path: Path, cut:
         assert cut < SOUND.index('"dur"') + 300
     else:
         assert "cut short" in " ".join(told.warnings)
+        assert "again" in told.record_better[0]
+
+
+def test_a_cut_file_without_a_gpu_is_recorded_again_not_with_the_gpu(tmp_path: Path) -> None:
+    told = found(tmp_path, text(lambda sound: sound[: sound.index("kernel") - 40]))
+    assert "cut short" in told.verdict.summary
+    assert not [each for each in told.record_better if "Record the GPU" in each]
