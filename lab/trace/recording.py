@@ -13,7 +13,8 @@ from lab.trace.verdict import Bottleneck
 FEW_STEPS = 3
 SEVERAL_STEPS = N_(
     "Record several warm steps: schedule=torch.profiler.schedule(wait=1, warmup=2, active=5, repeat=1), and "
-    "prof.step() at the end of each step. Without repeat=1, what is recorded when the program ends may be written over them."
+    "prof.step() at the end of each step. Without repeat=1, what is recorded when the program ends may be written over "
+    "them."
 )
 
 
