@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.names import WrongUsage
+from lab.command_line import file_to_write
 from lab.language import _
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ def add_command(commands: Any) -> None:
         "--compare", metavar=(_("BEFORE"), _("AFTER")), nargs=2, help=_("say what a change did, and if it helped")
     )
     command.add_argument("--json", action="store_true", help=_("print JSON"))
-    command.add_argument("--html", metavar=_("FILE"), type=Path, help=_("write a page that needs nothing else"))
+    command.add_argument(
+        "--html", metavar=_("FILE"), type=file_to_write, help=_("write a page that needs nothing else")
+    )
     command.add_argument(
         "--show", action="store_true", help=_("show it in the course's timeline, to zoom in; with --compare both runs")
     )

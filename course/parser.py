@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from course import commands, diagnose, folders, progress_command, serve, submit
-from lab.command_line import Form, words_of_argparse
+from lab.command_line import Form, file_to_write, words_of_argparse
 from lab.language import _
 
 
@@ -90,7 +90,7 @@ def _add_report(every: Any) -> None:
             "Says what you can do now, what you got wrong and understood, and what is still open, as Markdown."
         ),
     )
-    command.add_argument("--out", metavar=_("FILE"), type=Path, help=_("write it to a file, e.g. report.md"))
+    command.add_argument("--out", metavar=_("FILE"), type=file_to_write, help=_("write it to a file, e.g. report.md"))
     command.add_argument("--force", action="store_true", help=_("replace FILE, whatever it is"))
     command.set_defaults(do=commands.report, parser=command)
 

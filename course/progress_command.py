@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lab.command_line import file_to_write
 from lab.language import N_, _, ngettext
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def add_command(commands: Any) -> None:
     command.set_defaults(do=show, parser=command)
     parts = command.add_subparsers(title=_("taking it to another machine"), metavar=_("COMMAND"))
     part = parts.add_parser("export", help=_("write all that you did into a file"), description=_(EXPORT))
-    part.add_argument("file", metavar=_("FILE"), type=Path, help=_("the file to write, e.g. progress.json"))
+    part.add_argument("file", metavar=_("FILE"), type=file_to_write, help=_("the file to write, e.g. progress.json"))
     part.add_argument("--force", action="store_true", help=_("replace FILE, whatever it is"))
     part.set_defaults(do=export, parser=part)
     part = parts.add_parser(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.names import WrongUsage
+from lab.command_line import file_to_write
 from lab.language import N_, _, ngettext
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ DESCRIPTION = N_(
     "name, or all that you have begun. Notebooks are packed where you name them. Nothing else of this machine goes "
     "into it, and the same files always make the same archive."
 )
+
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,9 @@ def add_command(commands: Any) -> None:
     command.add_argument(
         "what", metavar=_("EXERCISE|LESSON|FILE.ipynb"), nargs="*", help=_("which ones; all if none is named")
     )
-    command.add_argument("--out", metavar=_("FILE.zip"), required=True, type=Path, help=_("the archive to write"))
+    command.add_argument(
+        "--out", metavar=_("FILE.zip"), required=True, type=file_to_write, help=_("the archive to write")
+    )
     command.add_argument(
         "--student", metavar="ID", default="", help=_("your id or name, where your instructor asks for it")
     )
@@ -70,13 +75,13 @@ def run(options: argparse.Namespace) -> int:
     out: Path = options.out
     if out.suffix != ".zip":
         raise WrongUsage(_("{out} is to be a zip archive: end its name in .zip.", out=out))
-    if out.is_dir():
-        raise WrongUsage(_("{out} is a folder. Give another name.", out=out))
     if out.exists() and not options.force:
         raise WrongUsage(_("{out} exists. Give another name, or --force.", out=out))
     packed, missing = collect(options.what, catalog.load(), workspace.at_home())
     if not packed:
-        why = "; ".join(f"{each.exercise}: {each.why}" for each in missing[:3])
+        why = "; ".join(f"{each.exercise}: {each.why}" for each in missing[:MOST_NAMED])
+        if (left := len(missing) - MOST_NAMED) > 0:
+            why += "; " + ngettext("and {n} more", "and {n} more", left)
         raise WrongUsage(
             _("there is nothing to hand in yet ({why}). Work on an exercise first: 'profile-first'.", why=why)
         )

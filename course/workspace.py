@@ -21,6 +21,7 @@ else:
     import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]
 
 from course import folders
+from solutions import WITHHELD
 
 MOST_LOCKED_S = 0.5
 """How long a save waits for another window's save."""
@@ -67,7 +68,7 @@ class Workspace(msgspec.Struct, frozen=True):
 
     def solution(self, exercise: str) -> str:
         """The text of a solution."""
-        if (self.solutions / "WITHHELD").is_file():
+        if (self.solutions / WITHHELD).is_file():
             raise WorkspaceError(
                 _("The solutions are with your instructor: this copy of the course came without them.")
             )

@@ -9,6 +9,7 @@ from pathlib import Path
 from grader.batch.command import add_arguments
 from grader.errors import GraderError
 from grader.verdict import Verdict, to_json
+from lab.command_line import file_to_write
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,7 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
     release.add_argument("assigned", nargs="*", metavar="EXERCISE|LESSON", help="what counts; all if none is named")
     release.add_argument("--out", type=Path, metavar="DIR", help="a new folder for the course as students get it")
     release.add_argument("--without-checks", action="store_true", help="students can't check their code themselves")
-    release.add_argument("--gradescope", type=Path, metavar="FILE.zip", help="an autograder to upload to Gradescope")
+    release.add_argument(
+        "--gradescope", type=file_to_write, metavar="FILE.zip", help="an autograder to upload to Gradescope"
+    )
     release.add_argument(
         "--unsafe", action="store_true", help="let the autograder grade where submissions can't be kept apart from it"
     )

@@ -21,8 +21,6 @@ EXERCISES = Path(exercises.__path__[0])
 SOLUTIONS = Path(solutions.__path__[0])
 T = TypeVar("T")
 NOT_ANSWERED = N_("Not answered.")
-WITHHELD = "WITHHELD"
-"""The file in place of the solutions in a copy of the course for students, which says who has them."""
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -64,7 +62,7 @@ def quiz_ids(folder: Path = EXERCISES) -> list[str]:
 
 def withheld(folder: Path = SOLUTIONS) -> bool:
     """Whether this copy of the course came without solutions, on purpose."""
-    return (folder / WITHHELD).is_file()
+    return (folder / solutions.WITHHELD).is_file()
 
 
 def graded_by_instructor(exercise: str) -> GradedByInstructor:

@@ -12,7 +12,8 @@ from grader.batch.points import max_points
 from grader.check import exercise_ids
 from grader.errors import GraderError, UnknownExercise
 from grader.lint.places import THIS_COURSE, Course
-from grader.quiz import WITHHELD, quiz_ids
+from grader.quiz import quiz_ids
+from solutions import WITHHELD
 
 HANDOUT = Path(__file__).with_name("handout")
 PACKAGES = ("course", "exercises", "grader", "lab")
@@ -83,7 +84,6 @@ def autograder(
             info.create_system, info.external_attr, info.compress_type = 3, mode << 16, zipfile.ZIP_DEFLATED
             zipped.writestr(info, content)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(data.getvalue())
     except OSError as error:
         raise NotReleased(f"{out} can't be written: {error.strerror}.") from error

@@ -7,8 +7,9 @@ import gettext
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from lab.language import ENGLISH, FOLDER, current
+from lab.language import ENGLISH, FOLDER, _, current
 
 DOMAIN = "argparse"
 """A catalogue of its own: these messages stand in Python, not in our code."""
@@ -22,6 +23,18 @@ class Form(argparse.HelpFormatter):
         return "\n".join(
             line if line[:1] in ("", " ") else super(Form, self)._fill_text(line, width, indent) for line in lines
         )
+
+
+def file_to_write(text: str) -> Path:
+    """The type of an argument that names a file to write: in a folder that is there, since a new one may be a slip."""
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(_("{path} is a folder. Give the name of a file in it.", path=path))
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(
+            _("there is no folder {folder}. Make it, or give another one.", folder=path.parent)
+        )
+    return path
 
 
 @contextmanager

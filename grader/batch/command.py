@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import secrets
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from grader.batch.policy import Policy, add_options, policy_from
+from grader.batch.given import add_option
+from grader.batch.policy import Policy, add_options, insist_on_known, policy_from
+from grader.batch.progress_bar import ProgressBar
 from grader.errors import GraderError, UnknownExercise
 from grader.seeds import SEEDS, seed
 from lab.command_line import Form
-from lab.language import LANGUAGES, N_, _, current, ngettext, number, speaking
+from lab.language import LANGUAGES, N_, _, current, speaking
 
 if TYPE_CHECKING:
-    from grader.batch.grade import Checker, Progress, Settings
-    from grader.batch.ledger import Ledger
-    from grader.batch.records import Attempt, Found, Gradebook, Result
+    from grader.batch.given import Given
+    from grader.batch.grade import Checker, Settings
+    from grader.batch.overrides import Override
+    from grader.batch.records import Attempt, Found
 
 DESCRIPTION = N_(
     "Grades what a class handed in: a folder for each student, files named by student, zips, or a download from "
@@ -35,9 +37,7 @@ EPILOG = N_(
     "with the feedback for each, and what Gradescope and exercism read.\n\nexit codes: 0 everything was graded, 1 "
     "something could not be graded, 2 wrong usage, 130 stopped with Ctrl+C"
 )
-BAR_WIDTH = 30
 TITLE = "Profile First"
-MOST_NAMED = 8
 
 
 class WrongGrade(GraderError):
@@ -50,7 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = Form
     parser.add_argument("submissions", type=Path, metavar=_("SUBMISSIONS"), help=_("a folder or an archive"))
     parser.add_argument("--out", type=Path, required=True, metavar=_("RESULTS"), help=_("the folder of the results"))
-    parser.add_argument("--roster", type=Path, metavar="CSV", help=_("who is in the class, in this order"))
+    add_option(
+        parser,
+        "roster",
+        "CSV",
+        _("who is in the class, in this order; kept in RESULTS for later runs"),
+        _("go by none any more"),
+    )
     parser.add_argument(
         "--exercise",
         action="append",
@@ -58,8 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=_("EXERCISE|LESSON"),
         help=_("what counts; all that was handed in"),
     )
-    parser.add_argument(
-        "--overrides", type=Path, metavar="CSV", help=_("points set by hand: student,exercise,points,reason")
+    add_option(
+        parser,
+        "overrides",
+        "CSV",
+        _("points set by hand: student,exercise,points,reason; kept in RESULTS for later runs"),
+        _("none are set by hand any more"),
     )
     parser.add_argument("--title", default=TITLE, metavar=_("TITLE"), help=_("of the gradebook and the pages"))
     parser.add_argument(
@@ -114,10 +124,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _carry_out(options: argparse.Namespace) -> int:
+    from grader.batch.given import given, keep
     from grader.batch.grade import grade
     from grader.batch.ledger import Ledger
-    from grader.batch.overrides import read_overrides
-    from grader.batch.points import gradebook, max_points
+    from grader.batch.points import gradebook, known_exercises, max_points
+    from grader.batch.summary import as_json, as_text, not_assigned
     from grader.reports import write_all
     from grader.submissions.find import find
     from grader.submissions.roster import read_roster
@@ -125,15 +136,20 @@ def _carry_out(options: argparse.Namespace) -> int:
     out: Path = options.out.absolute()
     if options.submissions.is_dir() and out.resolve().is_relative_to(options.submissions.resolve()):
         raise WrongGrade(_("{out} lies among the submissions. Give an --out beside them.", out=options.out))
-    policy = policy_from(options)
-    roster = read_roster(options.roster) if options.roster is not None else None
+    going_by = given(options, out)
+    policy = policy_from(options, going_by["policy"].path if "policy" in going_by else None)
+    roster = read_roster(going_by["roster"].path) if "roster" in going_by else None
     found = find(options.submissions, roster)
+    if not found.attempts:
+        raise WrongGrade("\n".join([*not_assigned(found), _nothing_in(options.submissions)]))
     points = max_points(_wanted(options.exercise, found))
-    overrides = {}
-    if options.overrides is not None:
-        overrides = read_overrides(options.overrides, found.students, points)
+    insist_on_known(policy, (student.id for student in found.students), known_exercises(points))
+    overrides, left_out = _overrides(going_by.get("overrides"), found, points)
     attempts = _to_check(found, points, policy)
-    say = _Teller(sys.stderr)
+    if not options.json:
+        for line in [*(line for each in going_by.values() for line in each.says()), *left_out]:
+            print(line)
+    say = ProgressBar(sys.stderr)
     seed = options.seed if options.seed is not None else secrets.randbelow(SEEDS)
     with Ledger(out, seed) as ledger:
         if options.seed is not None and ledger.seed != options.seed:
@@ -145,6 +161,7 @@ def _carry_out(options: argparse.Namespace) -> int:
                     seed=ledger.seed,
                 )
             )
+        keep(going_by, out)
         settings, checkers = _settings(options)
         try:
             results = grade(attempts, ledger, settings, checkers=checkers, tell=say.progress)
@@ -169,8 +186,35 @@ def _carry_out(options: argparse.Namespace) -> int:
             raise WrongGrade(
                 _("{path} can't be written: {reason}.", path=error.filename or out, reason=error.strerror)
             ) from error
-    _summarise(book, found, results, ledger, say, out, as_json=options.json)
+    if options.json:
+        print(as_json(book, found, results, seed=ledger.seed, counted=say, out=out, given=going_by))
+    else:
+        for line in as_text(book, found, results, seed=ledger.seed, counted=say, out=options.out):
+            print(line)
     return 1 if any(result.verdict is None for result in results) else 0
+
+
+def _nothing_in(path: Path) -> str:
+    return _(
+        "Nothing in {path} is a submission. Looked for, in its folders and zip archives: .py files and notebooks named "
+        "like an exercise (time_on_the_gpu.py), quiz answers (quiz.toml), and what 'profile-first submit' packs; each "
+        "in a folder, an archive or a file named like its student.",
+        path=path,
+    )
+
+
+def _overrides(
+    file: Given | None, found: Found, points: Mapping[str, int]
+) -> tuple[dict[tuple[str, str], Override], list[str]]:
+    """What is set by hand, and what of an earlier run's file isn't about this one's students and exercises."""
+    from grader.batch.overrides import read_overrides
+
+    if file is None:
+        return {}, []
+    left_out: list[str] = []
+    wanted = left_out if file.kept else None
+    overrides = read_overrides(file.path, found.students, points, shown=file.source, left_out=wanted)
+    return overrides, [_("Not in this gradebook: {line}", line=line) for line in left_out]
 
 
 def _wanted(names: Sequence[str], found: Found) -> list[str]:
@@ -194,7 +238,7 @@ def _wanted(names: Sequence[str], found: Found) -> list[str]:
     return [exercise for exercise in course if exercise in wanted]
 
 
-def _to_check(found: Found, exercises: Any, policy: Policy) -> list[Attempt]:
+def _to_check(found: Found, exercises: Mapping[str, int], policy: Policy) -> list[Attempt]:
     """The attempts that can count."""
     attempts = [attempt for attempt in found.attempts if attempt.exercise in exercises]
     if policy.count != "latest":
@@ -229,103 +273,3 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-class _Teller:
-    """Shows on a terminal how far the class is, and how long the rest will take."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._shown = bool(stream is not None and stream.isatty())
-        self._began_s = time.monotonic()
-        self.kept = 0
-        self.graded = 0
-
-    def progress(self, progress: Progress) -> None:
-        self.kept, self.graded = progress.kept, progress.done - progress.kept
-        if not self._shown or not progress.of:
-            return
-        bar = "#" * (BAR_WIDTH * progress.done // progress.of)
-        left = ""
-        if self.graded:
-            each_s = (time.monotonic() - self._began_s) / self.graded
-            left = _(", about {time} left", time=_duration((progress.of - progress.done) * each_s))
-        counted = ngettext("{done} of {n} graded", "{done} of {n} graded", progress.of, done=progress.done)
-        print(f"\r\x1b[K[{bar:<{BAR_WIDTH}}] {counted}{left}", end="", file=self._stream, flush=True)
-
-    def end(self) -> None:
-        if self._shown:
-            print("\r\x1b[K", end="", file=self._stream, flush=True)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{number(seconds / 3600, '.1f')} h"
-
-
-def _summarise(
-    book: Gradebook,
-    found: Found,
-    results: Sequence[Result],
-    ledger: Ledger,
-    say: _Teller,
-    out: Path,
-    *,
-    as_json: bool,
-) -> None:
-    not_graded = [result for result in results if result.verdict is None]
-    to_look_at = [result for result in results if result.look or (result.trouble and result.verdict is not None)]
-    counts = {
-        "students": len(book.rows),
-        "exercises": len(book.exercises),
-        "graded": say.graded,
-        "kept": say.kept,
-        "not_graded": len(not_graded),
-        "to_look_at": len(to_look_at),
-        "not_assigned": len(found.not_assigned),
-        "missing": len(found.missing),
-        "seed": ledger.seed,
-        "results": str(out),
-    }
-    if as_json:
-        print(json.dumps(counts))
-        return
-    from grader.feedback import printable
-
-    students = ngettext("{n} student", "{n} students", len(book.rows))
-    exercises = ngettext("{n} exercise", "{n} exercises", len(book.exercises))
-    print(_("{students}, {exercises}, seed {seed}.", students=students, exercises=exercises, seed=ledger.seed))
-    print(_("Graded now: {now}; kept from before: {kept}.", now=say.graded, kept=say.kept))
-    for result in not_graded[:MOST_NAMED]:
-        shown, why = printable(result.attempt.shown), printable(result.trouble or "")
-        print(_("Not graded: {shown}: {why}", shown=shown, why=why))
-    if len(not_graded) > MOST_NAMED:
-        left = len(not_graded) - MOST_NAMED
-        print(ngettext("Not graded: {n} more, see class.html.", "Not graded: {n} more, see class.html.", left))
-    for refused in found.not_assigned[:MOST_NAMED]:
-        print(_("Not assigned: {shown}: {why}", shown=printable(refused.shown), why=printable(refused.why)))
-    if len(found.not_assigned) > MOST_NAMED:
-        left = len(found.not_assigned) - MOST_NAMED
-        print(
-            ngettext(
-                "Not assigned: {n} more, see not-assigned.csv.", "Not assigned: {n} more, see not-assigned.csv.", left
-            )
-        )
-    if found.missing:
-        print(
-            ngettext(
-                "Nothing was handed in by {n} student of the roster.",
-                "Nothing was handed in by {n} students of the roster.",
-                len(found.missing),
-            )
-        )
-    if to_look_at:
-        print(
-            ngettext(
-                "To look at: {n} submission, see class.html.",
-                "To look at: {n} submissions, see class.html.",
-                len(to_look_at),
-            )
-        )
-    print(_("Results: {path}", path=out / "class.html"))

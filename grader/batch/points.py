@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.batch.overrides import Override
 from grader.batch.policy import Policy, insist_on_known
 from grader.batch.records import Attempt, Found, Gradebook, Result, Row, Score, Student
-from grader.check import CHECKS
+from grader.check import CHECKS, exercise_ids
 from grader.errors import UnknownExercise
 from grader.lint.checks import points_of
 from grader.quiz import SOLUTIONS, quiz_ids, read_answers
@@ -47,7 +47,7 @@ def gradebook(
     `exercises` are those that count, with the points of each. Attempts without a result count as not graded yet.
     """
     policy, overrides = policy or Policy(), overrides or {}
-    insist_on_known(policy, (student.id for student in found.students), exercises)
+    insist_on_known(policy, (student.id for student in found.students), known_exercises(exercises))
     attempts: dict[tuple[str, str], list[Attempt]] = {}
     for attempt in found.attempts:
         attempts.setdefault((attempt.student, attempt.exercise), []).append(attempt)
@@ -71,6 +71,11 @@ def gradebook(
         not_assigned=found.not_assigned,
         graded_at_s=graded_at_s,
     )
+
+
+def known_exercises(counted: Iterable[str]) -> set[str]:
+    """What a policy may speak of: it is written for a course, of which a gradebook may hold a part."""
+    return {*counted, *exercise_ids(), *quiz_ids()}
 
 
 def _score(

@@ -15,6 +15,7 @@ from typing import Literal
 
 import msgspec
 
+from grader.batch.given import add_option
 from grader.batch.records import Attempt
 from grader.errors import GraderError
 from grader.toml import read_toml
@@ -218,7 +219,13 @@ def _moment(name: str, value: object, zone: datetime.tzinfo | None) -> datetime.
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The flags that say a policy on the command line; each goes before what a file says."""
     group = parser.add_argument_group(_("points"))
-    group.add_argument("--policy", type=Path, metavar=_("FILE.toml"), help=_("how attempts become points"))
+    add_option(
+        group,
+        "policy",
+        _("FILE.toml"),
+        _("how attempts become points; kept in RESULTS for later runs"),
+        _("go by none any more"),
+    )
     group.add_argument("--count", choices=["best", "latest"], help=_("which attempt counts (best)"))
     group.add_argument("--due", metavar=_("TIME"), help=_("when it was due, e.g. 2026-03-01T23:59:00+01:00"))
     group.add_argument("--time-zone", metavar=_("ZONE"), help=_("of a time without an offset, e.g. Europe/Rome"))
@@ -234,9 +241,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--minimum", metavar=_("SHARE"), help=_("of an exercise's points, which lateness leaves"))
 
 
-def policy_from(options: argparse.Namespace) -> Policy:
-    """The policy that these options say."""
-    policy = read_policy(options.policy) if options.policy is not None else Policy()
+def policy_from(options: argparse.Namespace, file: Path | None = None) -> Policy:
+    """The policy that these options say, on top of what a file does."""
+    file = file or options.policy
+    policy = read_policy(file) if file is not None else Policy()
     zone = _zone(options.time_zone)
     if options.count is not None:
         policy = replace(policy, count=options.count)

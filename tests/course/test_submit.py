@@ -85,7 +85,6 @@ def test_what_is_there_stays_unless_forced(begun, tmp_path, capsys):
     ("arguments", "message"),
     [
         (["--out", "x.tar"], "end its name in .zip"),
-        (["--out", "folder.zip"], "is a folder"),
         (["nonsense/none", "--out", "x.zip"], "there is no exercise"),
         (["perf_counter", "--out", "x.zip"], "nothing to hand in yet"),
         (["none.ipynb", "--out", "x.zip"], "there is no file"),
@@ -93,10 +92,20 @@ def test_what_is_there_stays_unless_forced(begun, tmp_path, capsys):
 )
 def test_what_can_t_be_done_is_said_and_nothing_written(begun, tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
-    Path("folder.zip").mkdir()
     assert submit(*arguments) == 2
     assert message in capsys.readouterr().err
     assert not Path("x.zip").exists()
+
+
+def test_the_first_things_that_are_not_begun_are_named_and_how_many_more_there_are(home, tmp_path, capsys):
+    lessons = catalog.load()
+    assert submit("--out", str(tmp_path / "x.zip")) == 2
+    said = capsys.readouterr().err
+    left = len(list(lessons.graded())) - 3
+    assert said.count("not begun yet") == 3
+    assert f"; and {left} more)" in said
+    assert submit("perf_counter/quiz", "--out", str(tmp_path / "x.zip")) == 2
+    assert "more" not in capsys.readouterr().err
 
 
 def test_one_exercise_or_one_lesson_can_be_named(begun):

@@ -17,7 +17,7 @@ from course.workspace import Workspace, WorkspaceError
 from grader import quiz
 from grader.check import check
 from grader.errors import GradedByInstructor
-from grader.quiz import WITHHELD
+from solutions import WITHHELD
 from tests.course.test_app import SMALL, go_to, press, shown
 
 

@@ -330,11 +330,14 @@ def test_overrides_are_read(overrides):
 
 
 def test_an_override_sets_the_points_whatever_was_graded(overrides):
-    given = overrides(f"student;exercise;points;reason\ns1;{TIME};6;bonus\ns1;{QUIZ};0;copied\ns2;{QUIZ};1;oral exam\n")
+    given = overrides(
+        f"student;exercise;points;bonus;reason\ns1;{TIME};6;yes;the poster\n"
+        f"s1;{QUIZ};0;;copied\ns2;{QUIZ};1;no;oral exam\n"
+    )
     graded = [result(attempt(), 1), result(attempt(QUIZ), 3, "passed", most=3)]
     for results in (graded, [result(attempt(), 2), graded[1]]):
         anna, ben = book(*results, overrides=given).rows
-        assert [(score.points, score.overridden) for score in anna.scores] == [(6, "bonus"), (0, "copied")]
+        assert [(score.points, score.overridden) for score in anna.scores] == [(6, "the poster"), (0, "copied")]
         assert [(score.points, score.status) for score in ben.scores] == [(0, "missing"), (1, "missing")]
         assert (anna.points, anna.max_points) == (6, 7)
 
@@ -347,6 +350,10 @@ def test_an_override_sets_the_points_whatever_was_graded(overrides):
         ("student,exercise,points,reason\ns1,none,1,x\n", "line 2: there is no exercise 'none'"),
         (f"student,exercise,points,reason\ns1,{TIME},1,x\ns1,{TIME},2,y\n", "line 3: line 2 sets the same"),
         (f"student,exercise,points,reason\ns1,{TIME},1,\n", "line 2: there is no reason"),
+        (f"student,exercise,points,reason\ns1,{TIME},4.1,x\n", "line 2: .* has 4 points, so 4.1 are more than all"),
+        (f"student,exercise,points,reason,bonus\ns1,{TIME},99,x,no\n", "line 2: .* add a column bonus"),
+        (f"student,exercise,points,reason,bonus\ns1,{TIME},1,x,maybe\n", "line 2: bonus is 'maybe'"),
+        (f"student,exercise,points,reason\ns1,{TIME},9,x\ns9,{QUIZ},1,x\n", "line 2: .*\n.*line 3: nobody is 's9'"),
         *(
             (f"student,exercise,points,reason\ns1,{TIME},{points},x\n", "line 2: .* are no points")
             for points in ("-1", "nan", "inf", "1e3", "1/2", "", "9999999", "٣")
@@ -356,6 +363,19 @@ def test_an_override_sets_the_points_whatever_was_graded(overrides):
 def test_an_override_that_can_t_be_applied_is_refused_with_its_line(overrides, text, message):
     with pytest.raises(OverridesUnreadable, match=message):
         overrides(text)
+
+
+def test_overrides_that_were_kept_may_speak_of_what_is_not_in_this_gradebook_and_are_wrong_otherwise(tmp_path):
+    file = tmp_path / "overrides.csv"
+    head = f"student,exercise,points,reason\ns9,{TIME},1,gone\ns1,none,1,not now\ns1,{TIME},2,fair\n"
+    file.write_text(head)
+    left_out: list[str] = []
+    found = read_overrides(file, [ANNA, BEN], EXERCISES, shown="mine.csv", left_out=left_out)
+    assert found == {("s1", TIME): Override(Fraction(2), "fair")}
+    assert [line.partition(":")[0] for line in left_out] == ["mine.csv, line 2", "mine.csv, line 3"]
+    file.write_text(f"{head}s2,{TIME},nan,x\n")
+    with pytest.raises(OverridesUnreadable, match=r"mine.csv, line 5: 'nan' are no points"):
+        read_overrides(file, [ANNA, BEN], EXERCISES, shown="mine.csv", left_out=[])
 
 
 def test_overrides_that_aren_t_there_are_an_error(tmp_path):
