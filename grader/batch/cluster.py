@@ -17,7 +17,7 @@ import msgspec
 
 from grader.errors import GraderError
 from grader.verdict import Verdict
-from lab.language import current
+from lab.language import _, current, speaking
 
 RETRIES = 3
 CONNECT_LIMIT_S = 20
@@ -43,19 +43,23 @@ def checkers(
 ) -> list[ClusterChecker]:
     """One for each of the cluster's threads, or for so many jobs. Raises NoCluster."""
     if importlib.util.find_spec("distributed") is None:
-        raise NoCluster("Dask isn't installed: pip install 'profile-first[cluster]', here and on the workers.")
+        raise NoCluster(_("Dask isn't installed: pip install 'profile-first[cluster]', here and on the workers."))
     from distributed import Client  # type: ignore[import-not-found,unused-ignore]
 
     try:
         client = Client(address, timeout=CONNECT_LIMIT_S, set_as_default=False)
         threads = sum(client.nthreads().values())
     except (OSError, ValueError, TimeoutError) as error:
-        raise NoCluster(f"There is no Dask scheduler at {address}: {str(error)[:200]}") from error
+        raise NoCluster(
+            _("There is no Dask scheduler at {address}: {reason}", address=address, reason=str(error)[:200])
+        ) from error
     if not threads:
         client.close()
-        raise NoCluster(f"The scheduler at {address} has no workers yet. Start some, then grade again.")
+        raise NoCluster(
+            _("The scheduler at {address} has no workers yet. Start some, then grade again.", address=address)
+        )
     shared = _Shared(client, jobs or threads)
-    return [ClusterChecker(shared, shut_in, longest_run_s) for _ in range(jobs or threads)]
+    return [ClusterChecker(shared, shut_in, longest_run_s) for _each in range(jobs or threads)]
 
 
 class _Shared:
@@ -106,17 +110,23 @@ class ClusterChecker:
         try:
             answer = msgspec.json.decode(future.result(), type=Checked)
         except msgspec.DecodeError as error:
-            raise ProcessLost(f"A worker answered with something unreadable: {error}") from None
+            raise ProcessLost(_("A worker answered with something unreadable: {reason}", reason=error)) from None
         except Exception as error:  # lost workers, a scheduler that ended
             raise ProcessLost(
-                f"The cluster lost this submission ({type(error).__name__}: {str(error)[:200]})."
+                _(
+                    "The cluster lost this submission ({kind}: {reason}).",
+                    kind=type(error).__name__,
+                    reason=str(error)[:200],
+                )
             ) from None
         if answer.course != course_fingerprint():
-            raise RunnerUnavailable("The workers have another version of the course. Install the same one everywhere.")
+            raise RunnerUnavailable(
+                _("The workers have another version of the course. Install the same one everywhere.")
+            )
         if answer.unavailable:
-            raise RunnerUnavailable(answer.trouble or "Nothing can be run on a worker.")
+            raise RunnerUnavailable(answer.trouble or _("Nothing can be run on a worker."))
         if answer.verdict is None:
-            raise GraderError(answer.trouble or "The worker gave no verdict.")
+            raise GraderError(answer.trouble or _("The worker gave no verdict."))
         self.layers = answer.layers
         return answer.verdict
 
@@ -140,7 +150,14 @@ def check_here(
     longest_run_s: float | None = None,
     language: str | None = None,
 ) -> bytes:
-    """Check a file on this worker; the answer is data that can run nothing."""
+    """Check a file on this worker, in the class's language; the answer is data that can run nothing."""
+    with speaking(language):
+        return _checked_here(exercise, name, data, seed, shut_in, longest_run_s)
+
+
+def _checked_here(
+    exercise: str, name: str, data: bytes, seed: int, shut_in: bool, longest_run_s: float | None
+) -> bytes:
     from grader.batch.grade import course_fingerprint
     from grader.batch.grading_process import ProcessLost
     from grader.errors import RunnerUnavailable
@@ -151,7 +168,7 @@ def check_here(
         path = Path(folder) / Path(name).name
         path.write_bytes(data)
         try:
-            verdict = process.check(exercise, path, seed, language)
+            verdict = process.check(exercise, path, seed)
             answer = Checked(verdict, process.layers, course)
         except ProcessLost as lost:
             raise RuntimeError(str(lost)) from None  # tried again, here or elsewhere

@@ -20,7 +20,7 @@ from grader.errors import GraderError, RunnerUnavailable
 from grader.messages import Answered, CheckDone, CheckFile, NotDone, ServiceReady
 from grader.runner.descendants import descendants, end_others
 from grader.verdict import Gpu, Verdict
-from lab.language import current
+from lab.language import _, current, ngettext
 
 PACKAGES = Path(__file__).parents[2]
 START_LIMIT_S = 240.0
@@ -63,7 +63,7 @@ class GradingProcess:
     def __enter__(self) -> GradingProcess:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def start(self) -> None:
@@ -91,11 +91,11 @@ class GradingProcess:
             self.close()
             raise RunnerUnavailable(answer.message)
 
-    def check(self, exercise: str, path: Path, seed: int, language: str | None = None) -> Verdict:
+    def check(self, exercise: str, path: Path, seed: int) -> Verdict:
         """The verdict on a file; raises GraderError where the grader failed, ProcessLost where its process did."""
         self.start()
         self._next_id += 1
-        self._send(CheckFile(self._next_id, exercise, str(path), seed, events=False, language=language or current()))
+        self._send(CheckFile(self._next_id, exercise, str(path), seed, events=False, language=current()))
         give_up_s = monotonic() + CHECK_LIMIT_S
         while True:
             answer = self._answer(give_up_s - monotonic())
@@ -123,27 +123,33 @@ class GradingProcess:
         while b"\n" not in self._heard:
             if not select.select([descriptor], [], [], max(0.0, give_up_s - monotonic()))[0]:
                 self.kill()
-                raise ProcessHangs(f"The grader did not answer within {limit_s:.0f} seconds.")
+                raise ProcessHangs(
+                    ngettext(
+                        "The grader did not answer within {n} second.",
+                        "The grader did not answer within {n} seconds.",
+                        round(limit_s),
+                    )
+                )
             data = os.read(descriptor, 1 << 16)
             if not data:
                 told = self._last_words()
                 self.kill()
                 raise ProcessLost(told)
             self._heard += data
-        line, _, self._heard = self._heard.partition(b"\n")
+        line, _newline, self._heard = self._heard.partition(b"\n")
         try:
             return _decoder.decode(line)
         except msgspec.DecodeError:
             self.kill()
-            raise ProcessLost("The grader answered with something unreadable.") from None
+            raise ProcessLost(_("The grader answered with something unreadable.")) from None
 
     def _last_words(self) -> str:
         words = ""
         if self._errors is not None:
             self._errors.seek(0)
             lines = self._errors.read()[-4000:].decode(errors="replace").strip().splitlines()
-            words = f" Its last words: {lines[-1]}" if lines else ""
-        return f"The grader's process ended unexpectedly.{words}"
+            words = " " + _("Its last words: {words}", words=lines[-1]) if lines else ""
+        return _("The grader's process ended unexpectedly.") + words
 
     def kill(self) -> None:
         """End it at once, with all that it started; the next check starts another one."""
