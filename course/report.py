@@ -23,6 +23,7 @@ _STATUS = {
     "error": N_("stopped by an error"),
     "timeout": N_("ran out of time"),
     "crashed": N_("ended early"),
+    "unanswered": N_("not answered"),
 }
 # Controls and halves of a pair; separators of lines; and what turns the direction of the text that follows.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -107,12 +108,12 @@ def gpu_in_words(kind: str, name: str) -> str:
 
 def verdict_in_words(verdict: Mapping[str, Any], path: Path, ink: Ink) -> Iterator[str]:
     """The lines of a verdict."""
-    passed = verdict["status"] == "passed"
-    head = f"{'✓' if passed else '✗'} {verdict['exercise']}: {_(_STATUS[verdict['status']])}"
+    passed, unanswered = verdict["status"] == "passed", verdict["status"] == "unanswered"
+    head = f"{'✓' if passed else '○' if unanswered else '✗'} {verdict['exercise']}: {_(_STATUS[verdict['status']])}"
     points = _("{points}/{most} points", points=verdict["points"], most=verdict["max_points"])
-    yield f"{ink.good(head) if passed else ink.bad(head)}, {points}"
+    yield f"{(ink.good if passed else ink.warn if unanswered else ink.bad)(head)}, {points}"
     told: set[str] = set()
-    for check in verdict["checks"]:
+    for check in verdict["checks"] if not unanswered else ():
         mark = ink.good("✓") if check["passed"] else ink.bad("✗")
         message = check["message"]
         again = bool(message) and not check["passed"] and message in told

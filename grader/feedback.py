@@ -89,9 +89,8 @@ def _explain(outcome: Outcome, request: Call | Script, limits: Limits) -> tuple[
     if outcome.end == "too_many_processes":
         return "crashed", (
             _(
-                "Your code started more than {processes} processes and was stopped. Look for a fork, "
-                "or for workers, inside a loop.",
-                processes=limits.processes,
+                "Your code started process after process and was stopped. Look for a fork, or for workers, "
+                "inside a loop."
             )
         )
     if outcome.end == "too_much_memory":

@@ -119,6 +119,8 @@ def grade_quiz(
     results = [_grade(question, solutions_by_id, given, unreadable) for question in questions]
     if unreadable is not None:
         return "error", results
+    if all(given.get(question.id) in (None, "") for question in questions):
+        return "unanswered", results
     return ("passed" if all(result.passed for result in results) else "failed"), results
 
 

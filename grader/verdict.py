@@ -8,7 +8,8 @@ import msgspec
 
 from lab.language import ENGLISH
 
-Status = Literal["passed", "failed", "error", "timeout", "crashed"]
+Status = Literal["passed", "failed", "error", "timeout", "crashed", "unanswered"]
+"""`unanswered`: of a quiz no question was answered, as in a notebook that was handed in for its exercise alone."""
 
 
 class Gpu(msgspec.Struct, frozen=True):

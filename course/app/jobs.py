@@ -19,6 +19,7 @@ STATUS_WORDS = {
     "error": (N_("✗ Stopped by an error"), "bold $text-error"),
     "timeout": (N_("✗ Ran out of time"), "bold $text-error"),
     "crashed": (N_("✗ Ended early"), "bold $text-error"),
+    "unanswered": (N_("○ Not answered"), "bold $text-warning"),
 }
 NO_INPUT = "EOFError: EOF when reading a line"
 """What Python says where input() finds nothing to read."""

@@ -86,7 +86,8 @@ def _score(
     if not attempts:
         return nothing
     if policy.count == "latest":
-        attempts, results = attempts[-1:], results[-1:]
+        latest = _latest_answered(results)
+        attempts, results = attempts[latest : latest + 1], results[latest : latest + 1]
     graded = [
         (attempt, result, result.verdict)
         for attempt, result in zip(attempts, results, strict=True)
@@ -107,12 +108,23 @@ def _score(
     )
 
 
+def _latest_answered(results: Sequence[Result | None]) -> int:
+    """The place of the latest attempt. A quiz that was left as it was is none, where there is another one."""
+    answered = [
+        place
+        for place, result in enumerate(results)
+        if result is None or result.verdict is None or result.verdict.status != "unanswered"
+    ]
+    return answered[-1] if answered else len(results) - 1
+
+
 def _rank(
     attempt: Attempt, _: Result, verdict: Verdict, *, most: int, policy: Policy
-) -> tuple[Fraction, bool, Fraction, int]:
-    """The attempt that is worth the most counts; of equals one that passed, then the earlier."""
+) -> tuple[Fraction, bool, bool, Fraction, int]:
+    """The attempt that is worth the most counts; of equals one that passed, that was answered, that came earlier."""
     worth = policy.worth(attempt, verdict.points, most)
-    return worth, verdict.passed, -policy.late_days(attempt), -attempt.number
+    tried = verdict.status != "unanswered"
+    return worth, verdict.passed, tried, -policy.late_days(attempt), -attempt.number
 
 
 def _overridden(score: Score, override: Override | None) -> Score:

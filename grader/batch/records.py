@@ -85,7 +85,7 @@ class Score(msgspec.Struct, frozen=True):
     exercise: str
     points: float
     max_points: int
-    status: Literal["passed", "failed", "error", "timeout", "crashed", "missing", "ungraded"]
+    status: Literal["passed", "failed", "error", "timeout", "crashed", "unanswered", "missing", "ungraded"]
     attempts: int
     counted: Result | None
     """The attempt that counts: the best one after lateness."""

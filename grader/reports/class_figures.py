@@ -9,7 +9,7 @@ from statistics import fmean, median
 
 from grader.batch.records import Gradebook, Row
 from grader.mistakes import title
-from grader.reports.scores import has_points, verdict_of, verdicts
+from grader.reports.scores import has_points, verdicts, was_tried
 
 BINS = 10
 
@@ -64,7 +64,7 @@ def exercises(gradebook: Gradebook) -> list[ExerciseFigures]:
     figures = []
     for exercise in gradebook.exercises:
         scores = [score for row in gradebook.rows for score in row.scores if score.exercise == exercise]
-        tried = [score for score in scores if verdict_of(score) is not None]
+        tried = [score for score in scores if was_tried(score)]
         figures.append(
             ExerciseFigures(
                 exercise,

@@ -15,7 +15,7 @@ from grader.mistakes import card_of
 from grader.reports.characters import one_line
 from grader.reports.csv_cells import number
 from grader.reports.pages import html_page, markdown_page
-from grader.reports.scores import has_points, is_quiz, moment, told_before, verdict_of
+from grader.reports.scores import has_points, is_quiz, moment, told_before, verdict_of, was_tried
 from grader.reports.taught import place_of
 from grader.reports.words import Words
 from grader.verdict import CheckResult, Verdict
@@ -103,7 +103,7 @@ def _exercise(score: Score, words: Words) -> ExerciseShown:
         short_points=short if has_points(score) else "-",
         notes=tuple(_notes(score, words)),
         handed_in=tuple(_handed_in(score, result, words)) if result is not None else (),
-        checks=_checks(verdict, words) if verdict is not None else (),
+        checks=_checks(verdict, words) if verdict is not None and was_tried(score) else (),
         repeat=_repeat(result, words) if verdict is not None and result is not None else None,
         ran_on=_ran_on(verdict, words) if verdict is not None else None,
     )
@@ -118,7 +118,7 @@ def _title(exercise: str, words: Words) -> str:
 
 def _notes(score: Score, words: Words) -> list[str]:
     notes = []
-    if score.status in ("missing", "ungraded"):
+    if score.status in ("missing", "unanswered", "ungraded"):
         notes.append(words(f"explained.{score.status}"))
     points = number(score.points)
     if score.late_days > 0 and score.overridden is None:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Tree
 
 from grader.batch.records import Gradebook, Result, Row, Score
 from grader.reports.characters import plain
-from grader.reports.scores import moment
+from grader.reports.scores import moment, was_tried
 from grader.reports.words import Words
 from grader.verdict import Verdict
 
@@ -37,10 +37,10 @@ def _suite(row: Row, score: Score, words: Words) -> Tree.Element:
         properties = Tree.SubElement(suite, "properties")
         for name, value in _properties(score, score.counted).items():
             Tree.SubElement(properties, "property", name=name, value=plain(value))
-    if verdict is not None:
+    if verdict is not None and was_tried(score):
         _cases(suite, row, score, verdict)
     else:
-        missing = score.status == "missing"
+        missing = score.status in ("missing", "unanswered")
         case = _case(suite, row, score, words("junit.handed_in" if missing else "junit.graded"), 0.0)
         _outcome(case, "skipped" if missing else "error", score.status, words(f"status.{score.status}"))
     cases = suite.findall("testcase")

@@ -31,7 +31,7 @@ class ScoreEntry(msgspec.Struct, frozen=True):
     exercise: str
     points: float
     max_points: int
-    status: Literal["passed", "failed", "error", "timeout", "crashed", "missing", "ungraded"]
+    status: Literal["passed", "failed", "error", "timeout", "crashed", "unanswered", "missing", "ungraded"]
     attempts: int
     counted: int | None
     late_days: float

@@ -22,12 +22,18 @@ def verdict_of(score: Score) -> Verdict | None:
     return score.counted.verdict if score.counted is not None else None
 
 
+def was_tried(score: Score) -> bool:
+    """Whether there is a verdict that says something: not of a quiz without an answer."""
+    verdict = verdict_of(score)
+    return verdict is not None and verdict.status != "unanswered"
+
+
 def verdicts(gradebook: Gradebook) -> Iterator[tuple[Row, Score, Verdict]]:
-    """The verdicts that count."""
+    """The verdicts that count and say something."""
     for row in gradebook.rows:
         for score in row.scores:
             verdict = verdict_of(score)
-            if verdict is not None:
+            if verdict is not None and was_tried(score):
                 yield row, score, verdict
 
 

@@ -40,6 +40,8 @@ STOP_LIMIT_S = 15.0  # for a run to be stopped; then the warm process itself is 
 
 LOOK_S = 0.25
 """How often the processes of a run that is shut in are counted."""
+MANY_PROCESSES = 20
+"""Of a run that doesn't end: more than a data loader's workers, and reached at once by forks without end."""
 
 Stopping = Literal[
     "timeout", "too_much_output", "too_large_report", "too_many_processes", "too_much_memory", "cancelled"
@@ -162,7 +164,7 @@ class Run:
         if monotonic() >= self.deadline_s:
             if self.stopping is not None:
                 raise Lost("It doesn't stop.")
-            self._stop("timeout")
+            self._stop("too_many_processes" if self._has_many_processes() else "timeout")
 
     def _look_at_processes(self) -> None:
         """Limits of the kernel are for each process, or for each user; these are for all processes of a run."""
@@ -172,6 +174,10 @@ class Run:
             self._stop("too_many_processes")
         elif sum(map(memory_bytes, processes)) > self.limits.memory_bytes:
             self._stop("too_much_memory")
+
+    def _has_many_processes(self) -> bool:
+        """Whether time ran out for what was forking on: how far it came by then depends on the machine's load."""
+        return self.warm.shut_in and len(descendants(self.warm.process.pid)) > MANY_PROCESSES
 
     def _hear(self) -> None:
         for news in self.warm.news():

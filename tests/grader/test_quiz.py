@@ -101,9 +101,10 @@ def test_a_file_that_cannot_be_read_earns_nothing(text: str) -> None:
     assert all(str(result.message).startswith("The file with your answers can't be read: ") for result in results)
 
 
-def test_an_empty_file_is_a_quiz_without_answers() -> None:
-    status, results = graded("")
-    assert status == "failed"
+@pytest.mark.parametrize("text", ["", "[answers]", '[answers]\nidle = ""', '[answers]\nother = "input"'])
+def test_a_quiz_without_any_answer_is_unanswered_rather_than_failed(text: str) -> None:
+    status, results = graded(text)
+    assert status == "unanswered"
     assert {result.message for result in results} == {"Not answered."}
 
 
@@ -132,4 +133,4 @@ def test_the_right_answers_of_every_quiz_pass_and_no_answers_do_not(
     right = "\n".join(f'{question} = "{answer.right}"' for question, answer in grader.quiz.read_answers(lesson).items())
     of_the_course = {"questions_in": grader.quiz.EXERCISES, "answers_in": grader.quiz.SOLUTIONS}
     assert grade_quiz(quiz_id, f"[answers]\n{right}".encode(), **of_the_course)[0] == "passed"
-    assert grade_quiz(quiz_id, b"", **of_the_course)[0] == "failed"
+    assert grade_quiz(quiz_id, b"", **of_the_course)[0] == "unanswered"

@@ -314,6 +314,21 @@ def test_forks_without_end_are_stopped(run: Callable[..., Outcome]) -> None:
     assert value(run("def f(): return 1")) == 1
 
 
+@pytest.mark.parametrize(("processes", "end"), [(4, "timeout"), (40, "too_many_processes")])
+def test_what_forks_on_until_its_time_is_over_is_told_of_its_processes_however_far_it_came(
+    run: Callable[..., Outcome], processes: int, end: str
+) -> None:
+    source = """
+        import os, time
+        def f(processes):
+            for _ in range(processes):
+                if os.fork() == 0:
+                    break
+            time.sleep(60)
+    """
+    assert run(source, processes, limits=Limits(time_s=4)).end == end
+
+
 def test_memory_that_many_processes_take_is_counted_together(run: Callable[..., Outcome]) -> None:
     source = """
         import os, time

@@ -91,6 +91,14 @@ def test_the_latest_attempt_counts_if_the_policy_says_so():
     assert points(first, second, policy=Policy(count="latest")) == 1
 
 
+@pytest.mark.parametrize("count", ["best", "latest"])
+def test_a_quiz_that_was_left_as_it_was_in_a_later_notebook_undoes_no_answers(count):
+    answered, untouched = result(attempt(QUIZ, number=1), 0), result(attempt(QUIZ, number=2), 0, "unanswered")
+    policy = Policy(count=count)
+    assert book(answered, untouched, policy=policy).rows[0].scores[1].status == "failed"
+    assert book(untouched, policy=policy).rows[0].scores[1].status == "unanswered"
+
+
 def test_the_latest_attempt_that_couldn_t_be_graded_isn_t_replaced_by_an_earlier_one():
     first, second = result(attempt(number=1), 4, "passed"), result(attempt(number=2), None)
     score = book(first, second, policy=Policy(count="latest")).rows[0].scores[0]

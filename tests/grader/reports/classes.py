@@ -105,6 +105,11 @@ def verdict_saying(text: str, passed: bool = False, mistake: str | None = None) 
     return Verdict(EXERCISES[0], status, check.points, 2, [check], None, 7, 1.0, "0" * 64, "0.1.0")
 
 
+UNANSWERED = Verdict(
+    "synchronize/quiz", "unanswered", 0, 3, [CheckResult("Which?", False, 0, 3, "Not answered.")], None, 7, 0.1, "", "1"
+)
+
+
 def class_of(size: int, folder: Path | None = None) -> Gradebook:
     """A class in which about everything happens that happens in one; sources lie in `folder`, if there is one."""
     draw = random.Random(size)

@@ -11,10 +11,22 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from grader.reports.characters import one_line, plain
+from grader.reports.class_figures import checks, exercises
 from grader.reports.feedback import feedback_html, feedback_markdown
+from grader.reports.junit import junit_xml
 from grader.reports.pages import in_markdown
 from grader.reports.words import Words
-from tests.grader.reports.classes import VERDICTS, class_of, result, row, score, student, verdict_saying
+from tests.grader.reports.classes import (
+    UNANSWERED,
+    VERDICTS,
+    class_of,
+    gradebook,
+    result,
+    row,
+    score,
+    student,
+    verdict_saying,
+)
 
 WORDS = Words()
 ANY_TEXT = st.text(st.characters())
@@ -195,3 +207,15 @@ def test_any_text_in_a_line_of_markdown_is_that_text(text: str) -> None:
 def test_a_name_that_begins_like_a_block_is_none(name: str) -> None:
     kinds = [kind for kind, _ in rendered(in_markdown(name))]
     assert kinds[:2] == ["paragraph_open", "inline"]
+
+
+def test_a_quiz_that_was_not_answered_is_told_once_and_counts_for_nobody_as_tried():
+    theirs = row(student(), score(result(UNANSWERED)))
+    for page in (feedback_html("Class", theirs, WORDS).decode(), feedback_markdown("Class", theirs, WORDS).decode()):
+        assert "None of the questions was answered" in page
+        assert "not passed" not in page
+        assert "Which?" not in page
+    book = gradebook(theirs)
+    assert [figures.tried for figures in exercises(book)] == [0]
+    assert checks(book) == []
+    assert b'skipped="1"' in junit_xml(book, WORDS)

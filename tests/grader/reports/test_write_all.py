@@ -12,7 +12,17 @@ from grader.reports import write_all
 from grader.reports.files import write
 from grader.reports.words import NoSuchLanguage, Words
 from grader.verdict import Gpu
-from tests.grader.reports.classes import VERDICTS, class_of, gradebook, result, row, score, student, verdict_saying
+from tests.grader.reports.classes import (
+    UNANSWERED,
+    VERDICTS,
+    class_of,
+    gradebook,
+    result,
+    row,
+    score,
+    student,
+    verdict_saying,
+)
 
 
 def test_every_report_is_written_and_named(tmp_path: Path) -> None:
@@ -76,7 +86,7 @@ def test_every_sentence_is_used_somewhere(tmp_path: Path, monkeypatch: pytest.Mo
     late_for_nothing = score(result(VERDICTS[1]), late_days=1.0)
     unknown = verdict_saying("?", mistake="no_such_mistake")
     on_a_gpu = msgspec.structs.replace(VERDICTS[0], gpu=Gpu("real", "NVIDIA H200"))
-    scores = [score(result(each)) for each in (*VERDICTS, unknown, on_a_gpu)]
+    scores = [score(result(each)) for each in (*VERDICTS, unknown, on_a_gpu, UNANSWERED)]
     scores += [late, late_for_nothing, score(None), score(result(None)), score(result(VERDICTS[0], look=["x"]))]
     scores += [score(result(VERDICTS[0]), overridden=reason, attempts=2) for reason in ("Oral exam", "")]
     write_all(gradebook(row(student(), *scores), not_assigned=[NotAssigned("a", "b")]), tmp_path / "all")
