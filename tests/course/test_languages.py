@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from course import catalog, language
+from course import catalog, folders, language
 from course.app.app import CourseApp
 from course.app.screens.base import CourseScreen
 from course.app.screens.recap import CourseRecapScreen
@@ -166,6 +167,11 @@ async def test_the_same_card_is_shown_in_the_other_language(own: Workspace, kept
         assert "**" not in shown(app)
         assert "Previsione:" in shown(app)
         assert "Che cosa si aspetta?" in shown(app)
+
+
+def test_each_term_is_decided_once() -> None:
+    terms = msgspec.toml.decode((folders.LESSONS.parent / "languages/terms.toml").read_bytes())["terms"]
+    assert all(set(said) <= set(OTHERS) for said in terms.values())
 
 
 def test_a_card_that_a_language_lacks_is_in_english(lessons: Path) -> None:
