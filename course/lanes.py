@@ -31,7 +31,7 @@ HOST_KINDS = {
     "code": N_("other code"),
 }
 """What the host can be seen to do, and the words for it."""
-GPU_KINDS = {"kernel": N_("kernels"), "memcpy": N_("copies"), "memset": "fills", "collective": "communication"}
+GPU_KINDS = {"kernel": N_("kernels"), "memcpy": N_("copies"), "memset": N_("fills"), "collective": N_("communication")}
 WAITED_FOR = {
     "start": N_("the first kernel"),
     "end": N_("nothing: all was done"),

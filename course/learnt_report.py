@@ -118,7 +118,7 @@ def _points(each: Learnt) -> Iterator[str]:
     for understood, words in ((True, _("Made and understood")), (False, _("Still to understand"))):
         made = [mistake for mistake in each.mistakes if mistake.understood is understood]
         if made:
-            lines.append(f"{words}: {'; '.join(map(_mistake, made))}.")
+            lines.append(_("{name}: {detail}", name=words, detail=_("; ").join(map(_mistake, made))) + ".")
     if each.wrong_answers:
         lines.append(
             _("Answered wrong in the quiz: ") + " ".join(f"“{_one_line(name)}”" for name in each.wrong_answers)

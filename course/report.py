@@ -109,7 +109,8 @@ def gpu_in_words(kind: str, name: str) -> str:
 def verdict_in_words(verdict: Mapping[str, Any], path: Path, ink: Ink) -> Iterator[str]:
     """The lines of a verdict."""
     passed, unanswered = verdict["status"] == "passed", verdict["status"] == "unanswered"
-    head = f"{'✓' if passed else '○' if unanswered else '✗'} {verdict['exercise']}: {_(_STATUS[verdict['status']])}"
+    status = _("{name}: {detail}", name=verdict["exercise"], detail=_(_STATUS[verdict["status"]]))
+    head = f"{'✓' if passed else '○' if unanswered else '✗'} {status}"
     points = _("{points}/{most} points", points=verdict["points"], most=verdict["max_points"])
     yield f"{(ink.good if passed else ink.warn if unanswered else ink.bad)(head)}, {points}"
     told: set[str] = set()
@@ -126,7 +127,7 @@ def verdict_in_words(verdict: Mapping[str, Any], path: Path, ink: Ink) -> Iterat
     gpu = verdict["gpu"]
     where = f"{gpu_in_words(gpu['kind'], gpu['name'])}, " if gpu else ""
     ran = _("seed {seed}, {took_s:.1f} s", seed=verdict["seed"], took_s=float(verdict["duration_s"]))
-    yield ink.quiet(f"  {path}: {where}{ran}")
+    yield ink.quiet("  " + _("{name}: {detail}", name=path, detail=where + ran))
 
 
 def finding_in_words(finding: Finding, ink: Ink) -> Iterator[str]:

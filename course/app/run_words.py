@@ -71,4 +71,4 @@ def headline(shown: Shown) -> Content:
     if verdict.bottleneck == "sync" and calls:
         cause = _("waiting for the CPU after {call}", call=printable(calls[0].name))
     said = _("GPU idle {idle:.0%} {part}, {cause}", idle=idle, part=part, cause=cause)
-    return Content.assemble((said, style), f": {share}")
+    return Content.assemble((said, style), _(": {share}", share=share))

@@ -23,7 +23,7 @@ Go = Callable[[Pilot[None], CourseApp, FakeGrader], Awaitable[None]]
 async def _map(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
     await go_to(pilot, app, "perf_counter/first_card")
     app.go_home()
-    await _shows(pilot, app, "HomeScreen")
+    await shows(pilot, app, "HomeScreen")
 
 
 async def _card(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
@@ -87,7 +87,7 @@ async def _passed(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
 async def _reset(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
     await _task(pilot, app, fake)
     await press(pilot, "f9")
-    await _shows(pilot, app, "ConfirmScreen")
+    await shows(pilot, app, "ConfirmScreen")
 
 
 async def _solution(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
@@ -96,7 +96,7 @@ async def _solution(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> Non
     await until(pilot, lambda: type(app.screen).__name__ in ("ConfirmScreen", "SolutionScreen"))
     if type(app.screen).__name__ == "ConfirmScreen":
         await press(pilot, "y")
-    await _shows(pilot, app, "SolutionScreen")
+    await shows(pilot, app, "SolutionScreen")
 
 
 async def _question(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
@@ -124,26 +124,26 @@ async def _recap(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
 async def _course_recap(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
     await _card(pilot, app, fake)
     app.go_to_course_recap()
-    await _shows(pilot, app, "CourseRecapScreen")
+    await shows(pilot, app, "CourseRecapScreen")
 
 
 async def _help(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
     await _task(pilot, app, fake)
     await press(pilot, "f1")
-    await _shows(pilot, app, "HelpScreen")
+    await shows(pilot, app, "HelpScreen")
 
 
 async def _search(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
     await _card(pilot, app, fake)
     await press(pilot, "slash")
-    await _shows(pilot, app, "SearchScreen")
+    await shows(pilot, app, "SearchScreen")
     await press(pilot, *"card")
 
 
 async def _glossary(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
     await _card(pilot, app, fake)
     await press(pilot, "g")
-    await _shows(pilot, app, "GlossaryScreen")
+    await shows(pilot, app, "GlossaryScreen")
 
 
 async def _timeline(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
@@ -153,7 +153,7 @@ async def _timeline(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> Non
     await _card_that_ran(pilot, app, fake)
     await until(pilot, lambda: app.seen_run is not None)
     await press(pilot, "f10")
-    await _shows(pilot, app, "TimelineScreen")
+    await shows(pilot, app, "TimelineScreen")
 
 
 async def _toast(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
@@ -166,7 +166,7 @@ async def _toast(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
 async def _palette(pilot: Pilot[None], app: CourseApp, fake: FakeGrader) -> None:
     await _card(pilot, app, fake)
     await press(pilot, "ctrl+p")
-    await _shows(pilot, app, "CommandPalette")
+    await shows(pilot, app, "CommandPalette")
     await press(pilot, *"theme")
     # The theme that is there isn't offered.
     last = "light" if "contrast" in app.theme else "contrast"
@@ -208,7 +208,7 @@ EVERY_SCREEN: dict[str, Go] = {
 }
 
 
-async def _shows(pilot: Pilot[None], app: CourseApp, name: str) -> None:
+async def shows(pilot: Pilot[None], app: CourseApp, name: str) -> None:
     await until(pilot, lambda: type(app.screen).__name__ == name and app.screen.is_mounted)
 
 
@@ -218,9 +218,14 @@ async def open_screen(name: str, pilot: Pilot[None], app: CourseApp, fake: FakeG
         app.pop_screen()
         await pilot.pause()
     await EVERY_SCREEN[name](pilot, app, fake)
+    await drawn(pilot, app)
+
+
+async def drawn(pilot: Pilot[None], app: CourseApp) -> None:
+    """Wait until all of a screen is drawn."""
     await until(pilot, lambda: all(editor.language for editor in app.screen.query(Editor)))
     headers = app.screen.query(CourseHeader)
-    await until(pilot, lambda: all(header.gpu == "simulated GPU Test Card" for header in headers))
+    await until(pilot, lambda: all(header.gpu == app.gpu_in_words and "Test Card" in header.gpu for header in headers))
     await pilot.pause()
     await pilot.wait_for_scheduled_animations()
     await pilot.pause()

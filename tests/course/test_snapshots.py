@@ -62,4 +62,6 @@ async def test_the_screen_is_as_in_its_picture(
 
 
 def test_each_picture_is_of_a_screen_that_there_is() -> None:
-    assert {file.stem for file in KEPT.rglob("*.txt")} == set(EVERY_SCREEN)
+    assert {file.stem for width, height in SIZES for file in (KEPT / f"{width}x{height}").glob("*.txt")} == set(
+        EVERY_SCREEN
+    )

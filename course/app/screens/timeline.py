@@ -284,7 +284,7 @@ open its trace with Ctrl+P, “Open a trace”. **v** goes to the next device or
         first = Content.assemble((f"▼ {in_ms(at_s)}", "bold $text-accent"), _("  Host: {did}{has}", did=did, has=has))
         if not run.streams:
             return Content.assemble(first, "\n", (_(REAL if self.shown.is_real_run else NOTHING), QUIET))
-        return Content.assemble(first, "\n  GPU: ", _gpu_did(run, at_s))
+        return Content.assemble(first, "\n  ", _("GPU: "), _gpu_did(run, at_s))
 
     # The pages
 
@@ -370,4 +370,4 @@ def _did(run: RunView, at_s: float) -> Content:
     """Host and GPU of one of two runs, in a line."""
     host = run.host_lane.at(at_s)
     did = _(host.name) if host else _("ended")
-    return Content.assemble(f"{did}; GPU: ", _gpu_did(run, at_s) if run.streams else "?")
+    return Content.assemble(did, _("; "), _("GPU: "), _gpu_did(run, at_s) if run.streams else "?")

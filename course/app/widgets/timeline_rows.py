@@ -169,7 +169,7 @@ def gap_row(run: RunView, width: int, begin_s: float, column_s: float) -> list[C
         room = end - first - 2
         if room < 0:
             continue
-        words = (f"{in_ms(gap.duration_s)}: {gap.words}", in_ms(gap.duration_s), "")
+        words = (_("{name}: {detail}", name=in_ms(gap.duration_s), detail=gap.words), in_ms(gap.duration_s), "")
         text = next(text for text in words if len(text) <= room)
         _write(cells, first, f"└{text.center(room, '─')}┘", "gap")
     return cells
