@@ -26,6 +26,7 @@ from pathlib import Path
 
 from course import catalog, progress, workspace
 from course.catalog import Step
+from lab.language import VARIABLE
 from tests.course.real_terminal import RealTerminal
 
 COLUMNS, ROWS = 120, 40
@@ -60,6 +61,7 @@ LONG_FILE = "\n".join(
 KEYS = "abcdefghijklmnopqrstuvwxyz"
 HARLEQUIN = "harlequin==2.17.0"
 TREE_SITTER = "tree-sitter<0.26"  # 0.26.1, which would be installed, crashes it
+ENGLISH = {VARIABLE: "en"}
 QUIET_MS = 60
 COMPILED = Path(tempfile.gettempdir()) / "profile-first-benchmark-compiled"
 
@@ -144,17 +146,19 @@ def starts(folder: Path, runs: int, harlequin: list[str] | None) -> None:
     wall: dict[str, list[float]] = {}
     for run in range(runs + 1):
         home = folder / f"start{run}"
-        todo = {
-            "five lines": (hello, "the frame is complete"),
-            "course: map, first start": course_at(home / "new", None),
-            "course: card": course_at(home / "card", "synchronize/too_fast"),
-            "course: lesson with the editor": course_at(home / "exercise", EXERCISE),
+        new, card, exercise = (home / each for each in ("new", "card", "exercise"))
+        at_card, at_exercise = course_at(card, "synchronize/too_fast")[0], course_at(exercise, EXERCISE)[0]
+        todo: dict[str, tuple[Path, list[str], str, dict[str, str]]] = {
+            "five lines": (new, hello, "the frame is complete", {}),
+            "course: map, first start": (new, course_at(new, None)[0], "palette", ENGLISH),
+            "course: card": (card, at_card, "palette", ENGLISH),
+            "course: lesson with the editor": (exercise, at_exercise, "palette", ENGLISH),
+            "course: the same in Italian": (exercise, at_exercise, "comandi", {VARIABLE: "it"}),
         }
         if harlequin:
-            todo["Harlequin"] = (harlequin, "Query Editor")
-        for label, (command, marker) in todo.items():
-            place = {"five lines": "new", "course: map, first start": "new", "course: card": "card"}
-            with running(home / place.get(label, "exercise"), command, marker) as terminal:
+            todo["Harlequin"] = (new, harlequin, "Query Editor", {})
+        for label, (place, command, marker, language) in todo.items():
+            with running(place, command, marker, **language) as terminal:
                 if run:  # the first one compiles and fills the caches
                     cpu.setdefault(label, []).append(terminal.cpu_s)
                     wall.setdefault(label, []).append(time.perf_counter() - terminal.began_s)

@@ -98,7 +98,7 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
             with PlainVertical(id="work"):
                 yield Editor(id="editor")
                 yield StatusLine(id="editor-status")
-                yield JobPanel(VerdictView(id="verdict"), id="job")
+                yield JobPanel(id="job")
 
     @property
     def job_panel(self) -> JobPanel:
@@ -148,6 +148,8 @@ Ctrl+D shows a solution beside your code: at once after you passed, before that 
         self.refresh_bindings()
 
     def _say_verdict(self, verdict: Mapping[str, Any]) -> None:
+        if not self.query(VerdictView):  # most exercises are opened without a verdict
+            self.job_panel.mount(VerdictView())
         self.query_one(VerdictView).show(verdict_blocks(verdict, _("Ctrl+N goes on to the next step.")))
 
     def _how_checked(self, verdict: Mapping[str, Any]) -> Content:

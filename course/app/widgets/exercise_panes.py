@@ -30,10 +30,14 @@ class VerdictView(VerticalScroll):
         Binding("k", "scroll_up", N_("Scroll up"), show=False, id="verdict.up"),
     ]
 
+    def __init__(self) -> None:
+        super().__init__(id="verdict")
+        self._prose = Prose(id="verdict-text")
+
     def compose(self) -> ComposeResult:
-        yield Prose(id="verdict-text")
+        yield self._prose
 
     def show(self, blocks: Sequence[Block]) -> None:
         """Show a verdict."""
-        self.query_one(Prose).show(blocks)
+        self._prose.show(blocks)
         self.scroll_home(animate=False)

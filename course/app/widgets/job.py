@@ -68,16 +68,12 @@ class JobPanel(PlainVertical):
     JobPanel > OutputView { height: 1fr; }
     """
 
-    def __init__(
-        self, *others: Widget, grows_to: int | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
+    def __init__(self, *, grows_to: int | None = None, id: str | None = None, classes: str | None = None) -> None:
         """
         Args:
-            others: Shown below the output.
             grows_to: Make the output as high as what was printed, up to so many rows; None leaves it to the style.
         """
         super().__init__(id=id, classes=classes)
-        self._others = others
         self._grows_to = grows_to
         self._pending: deque[str] = deque()
         self._pending_size = 0
@@ -93,7 +89,6 @@ class JobPanel(PlainVertical):
     def compose(self) -> ComposeResult:
         yield StatusLine()
         yield OutputView(id="output")
-        yield from self._others
 
     def on_mount(self) -> None:
         self._timer = self.set_interval(TICK_S, self._tick, pause=True)
