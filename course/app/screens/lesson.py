@@ -173,10 +173,7 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         if self._answer:
             self._answer = blocks[self._split :]
         self.say_card(blocks)
-        panel = self.query_one(PredictionPanel)
-        if panel.is_asking and self.step.prediction is not None:
-            panel.ask(self.step.prediction)
-        panel.retell()
+        self.query_one(PredictionPanel).retell(self.step.prediction)
         if not self.aside:
             self.query_one(ActionBar).middle = self.step_of_steps
         self.query_one(JobPanel).tell_again()

@@ -50,7 +50,7 @@ class PredictionPanel(Vertical):
     def is_asking(self) -> bool:
         return bool(self.display)
 
-    def ask(self, prediction: Prediction) -> None:
+    def ask(self, prediction: Prediction, at: int = 0) -> None:
         """Ask, and wait for an answer."""
         self.display = True
         self.query_one("#prediction-question", Prose).show([Text(one_line(prediction.question).stylize("bold"))])
@@ -62,11 +62,13 @@ class PredictionPanel(Vertical):
         choices = self.query_one(ChoiceList)
         choices.clear_options()
         choices.add_options(options)
-        choices.highlighted = 0
+        choices.highlighted = at
         choices.focus()
 
-    def retell(self) -> None:
-        """Say the keys again, in another language."""
+    def retell(self, prediction: Prediction | None) -> None:
+        """Say it again, in another language, with the same choice looked at."""
+        if self.is_asking and prediction is not None:
+            self.ask(prediction, self.query_one(ChoiceList).highlighted or 0)
         self.query_one("#prediction-keys", Prose).show([Text(Content.styled(_(KEYS), QUIET))])
 
     def end(self) -> None:
