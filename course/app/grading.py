@@ -85,6 +85,18 @@ def quiz_results(lesson: str, answers_file: Path) -> list[Any]:
     return list(results)
 
 
+def right_answers(lesson: str) -> dict[str, tuple[str, str]]:
+    """The right choice of each question and its reason; none where only the instructor has them."""
+    from grader.errors import GradedByInstructor
+    from grader.quiz import read_answers
+
+    try:
+        answers = read_answers(lesson, current())
+    except GradedByInstructor:
+        return {}
+    return {question: (answer.right, answer.why[answer.right]) for question, answer in answers.items()}
+
+
 def quiz_verdict(lesson: str, answers_file: Path, seed: int) -> dict[str, Any] | None:
     """The grader's verdict on the answers; None where only the instructor can give it.
 

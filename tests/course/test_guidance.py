@@ -15,8 +15,10 @@ from course.app.jobs import NO_INPUT, errors_at_lines, run_summary
 from course.app.screens.aside import AsideScreen
 from course.app.screens.exercise import ExerciseScreen
 from course.app.screens.home import BOOKMARKS, HomeScreen
+from course.app.screens.quiz import QuizScreen
 from course.workspace import Workspace
 from grader.client import RunResult
+from grader.quiz import read_answers
 from grader.verdict import CheckResult, Gpu
 from tests.course.conftest import EXERCISE, FakeGrader, verdict
 from tests.course.test_app import SMALL, WIDE, MakeApp, editor, go_to, panel, press, shown, until
@@ -246,3 +248,66 @@ async def test_a_program_that_asks_for_input_is_told_that_a_run_has_no_keyboard(
 def test_python_still_says_so_where_there_is_nothing_to_read() -> None:
     done = subprocess.run([sys.executable, "-c", "input()"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert done.stderr.rstrip().endswith(NO_INPUT)
+
+
+# The quiz
+
+
+async def answer(pilot: Pilot[None], screen: QuizScreen, *, right: bool) -> str:
+    """Answer the question that is shown; returns the text of the right choice."""
+    wanted = read_answers("perf_counter")[screen.question.id].right
+    ids = [choice.id for choice in screen.question.choices]
+    at = next(number for number, each in enumerate(ids, 1) if (each == wanted) is right)
+    text = screen.question.choices[ids.index(wanted)].text
+    await press(pilot, str(at), "enter")
+    return text.split("`")[0]  # type: ignore[no-any-return]
+
+
+async def test_after_a_wrong_answer_a_shows_the_right_one_with_its_reason(app: CourseApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await go_to(pilot, app, "perf_counter/quiz")
+        screen = app.screen
+        assert isinstance(screen, QuizScreen)
+        assert not screen.check_action("show_right", ())
+        await answer(pilot, screen, right=True)
+        assert not screen.check_action("show_right", ())
+        await press(pilot, "a", "enter")
+        await answer(pilot, screen, right=False)
+        assert "a shows the right answer." in shown(app)
+        assert "Right." not in shown(app)
+        await press(pilot, "a")
+        assert "✓" in shown(app)
+        assert "Right" in shown(app).partition("Not right")[2]
+        assert "a shows" not in shown(app)
+
+
+async def test_the_result_shows_all_right_answers_if_one_wants_and_a_new_try_hides_them(app: CourseApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await go_to(pilot, app, "perf_counter/quiz")
+        screen = app.screen
+        assert isinstance(screen, QuizScreen)
+        texts = []
+        while screen.question is not None:
+            texts.append(await answer(pilot, screen, right=False))
+            await press(pilot, "enter")
+        assert "a shows the right answers." in " ".join(shown(app).split())
+        await press(pilot, "a")
+        said = " ".join(shown(app).split())
+        assert all(" ".join(text.split()) in said for text in texts)
+        await press(pilot, "r")
+        await answer(pilot, screen, right=False)
+        assert "a shows the right answer." in shown(app)
+
+
+async def test_the_recap_says_that_a_quiz_with_mistakes_was_answered(app: CourseApp) -> None:
+    async with app.run_test(size=WIDE) as pilot:
+        await go_to(pilot, app, "perf_counter/quiz")
+        screen = app.screen
+        assert isinstance(screen, QuizScreen)
+        await answer(pilot, screen, right=True)
+        await press(pilot, "enter")
+        while screen.question is not None:
+            await answer(pilot, screen, right=False)
+            await press(pilot, "enter")
+        await go_to(pilot, app, "perf_counter/recap")
+        assert "✓ Check yourself  1/5, all answered" in shown(app)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -13,16 +14,16 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from course.app.grading import quiz_results, quiz_verdict
+from course.app.grading import quiz_results, quiz_verdict, right_answers
 from course.app.jobs import points_in_words
-from course.app.prose import Block, Text, flow, heading, one_line, parse
+from course.app.prose import QUIET, Block, Text, flow, heading, one_line, parse
 from course.app.screens.base import HELP, StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton
 from course.app.widgets.choice_list import ChoiceList
 from course.app.widgets.prose import Prose
 from course.quiz import QuizUnreadable, shuffled_questions
 from course.workspace import WorkspaceError
-from lab.language import N_, _
+from lab.language import N_, _, ngettext
 
 if TYPE_CHECKING:
     from course.catalog import Step
@@ -37,7 +38,8 @@ class QuizScreen(StepScreen):
     AUTO_FOCUS = ""
     EXPLAINS = N_("""\
 The quiz of the lesson. Choose with the arrows, j and k, or the number, and answer with Enter. You are told at once
-whether the answer is right, and why. The whole quiz can be taken again as often as you like; the best result counts.
+whether the answer is right, and why; after a wrong one, a shows the right one. The whole quiz can be taken again as
+often as you like; the best result counts.
 """)
     BINDINGS = [  # noqa: RUF012
         HELP,
@@ -72,6 +74,14 @@ whether the answer is right, and why. The whole quiz can be taken again as often
             id="quiz.again",
             tooltip=N_("Take the quiz again, with the choices shuffled anew"),
         ),
+        Binding(
+            "a",
+            "show_right",
+            N_("Right answers"),
+            id="quiz.right",
+            show=False,
+            tooltip=N_("Show the right answer to what was answered wrong, and its reason"),
+        ),
         Binding("escape", "to_map", N_("Map"), id="map", tooltip=N_("Go to the course map")),
         *(
             Binding(str(number), f"choose({number - 1})", f"Choice {number}", show=False, id=f"quiz.choice{number}")
@@ -86,6 +96,10 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         self._answers: dict[str, str] = {}
         self._at = 0
         """The question shown; as many as there are questions means the result."""
+        self._shows_right = False
+        """Whether the learner wants to see the right answers."""
+        self._shows_wrong = False
+        """Whether an answer that is shown is wrong."""
 
     def body(self) -> ComposeResult:
         with VerticalScroll(id="quiz", can_focus=False):
@@ -122,6 +136,7 @@ whether the answer is right, and why. The whole quiz can be taken again as often
     def _begin(self, seed: int | None) -> None:
         """Show the quiz as it was left, or begin anew where there is no seed."""
         lesson = self.step.lesson
+        self._shows_right = False
         if seed is None:
             seed = secrets.randbelow(SEEDS)
             self.course.progress.set(f"quiz seed {lesson}", str(seed))
@@ -147,7 +162,10 @@ whether the answer is right, and why. The whole quiz can be taken again as often
 
     def _refresh(self) -> None:
         self.query_one(ActionBar).show("next", self.question is None or self.answered)
-        self.query_one(ActionBar).show("answer", self.question is not None)
+        self.query_one(ActionBar).show("answer", self.question is not None and not self.answered)
+        results = [] if self.question is not None and not self.answered else self._results()
+        shown = results if self.question is None else results[self._at :][:1]
+        self._shows_wrong = any(each.passed is False for each in shown)
         if self.question is None:
             self._show_result()
         else:
@@ -205,8 +223,29 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         blocks = list(parse(result.message or ""))
         first = blocks[0] if blocks and isinstance(blocks[0], Text) else Text(Content(""))
         blocks[:1] = [Text(Content.assemble(words, first.content), first.marker)]
+        if result.passed is False and self._shows_right:
+            blocks += self._right_answer(self.question)
         goes_on = _("shows the result.") if len(self._answers) == len(self._questions) else _("goes on.")
-        return [*blocks, Text(Content.assemble((_("Enter "), "bold $text-accent"), (goes_on, "$foreground 60%")))]
+        keys = Content.assemble((_("Enter "), "bold $text-accent"), (goes_on, QUIET))
+        return [*blocks, Text(keys + self._offers_right((result,)))]
+
+    def _right_answer(self, question: Any) -> list[Block]:
+        """The right choice of a question, and its reason."""
+        choice, why = right_answers(self.step.lesson)[question.id]
+        text = next(one_line(each.text) for each in question.choices if each.id == choice)
+        mark = Content.styled("✓ ", "$text-success")
+        reason = [
+            Text(each.content, Content("  "), 2, after_gap=False) for each in parse(why) if isinstance(each, Text)
+        ]
+        return [Text(text.stylize_before("bold"), mark, 2, after_gap=False), *reason]
+
+    def _offers_right(self, results: Sequence[Any]) -> Content:
+        """Says how the right answers are shown, where one was answered wrong and they aren't shown yet."""
+        wrong = sum(result.passed is False for result in results)
+        if not wrong or self._shows_right:
+            return Content("")
+        offer = ngettext(" shows the right answer.", " shows the right answers.", wrong)
+        return Content.assemble("  ", ("a", "bold $text-accent"), (offer, QUIET))
 
     def _show_result(self) -> None:
         results = self._results()
@@ -214,13 +253,16 @@ whether the answer is right, and why. The whole quiz can be taken again as often
         blocks: list[Block] = [heading(self.step.title)]
         said = points_in_words(earned, possible) if possible else results[0].message
         blocks.append(Text(Content.styled(said, "bold")))
+        by_id = {question.asks: question for question in self._questions}
         for result in results:
-            blocks.append(Text(one_line(result.name), Content.styled(*_mark(result)), after_gap=False))
+            name = Text(one_line(result.name), Content.styled(*_mark(result)), after_gap=self._shows_right)
+            shows = self._shows_right and result.passed is False
+            blocks += [name, *(self._right_answer(by_id[result.name]) if shows else ())]
         again = (("r", "bold $text-accent"), _(" takes the quiz again.  ")) if earned < possible or not possible else ()
         keys = Content.assemble(
             *again, (_("Enter"), "bold $text-accent"), _(" goes on.  "), ("p", "$text-accent"), _(" looks back.")
         )
-        blocks.append(Text(keys))
+        blocks.append(Text(keys + self._offers_right(results)))
         self.query_one("#question", Prose).show(blocks)
         self.query_one("#why", Prose).show(())
         self.query_one(ActionBar).middle = self.step_of_steps
@@ -269,6 +311,8 @@ whether the answer is right, and why. The whole quiz can be taken again as often
             return self.is_mounted and bool(self._questions) and self.question is None
         if action == "forward":
             return self.is_mounted and (self.question is None or self.answered)
+        if action == "show_right":
+            return self._shows_wrong
         return True
 
     def action_answer_or_go_on(self) -> None:
@@ -293,6 +337,12 @@ whether the answer is right, and why. The whole quiz can be taken again as often
     def action_choose(self, index: int) -> None:
         if self.question is not None and not self.answered and index < len(self.question.choices):
             self.choices.highlighted = index
+
+    def action_show_right(self) -> None:
+        self._shows_right = True
+        self._refresh()
+        if self.question is not None:
+            self.call_after_refresh(self.query_one("#quiz").scroll_end, animate=False)
 
     def action_again(self) -> None:
         self._answers = {}

@@ -211,7 +211,10 @@ def points_blocks(lesson: Lesson, what: Done) -> list[Block]:
     marks = {"done": ("✓ ", "$text-success"), "begun": ("◐ ", "$text-warning"), "new": ("○ ", "$foreground 60%")}
     blocks: list[Block] = []
     for step in lesson.graded:
-        line = Content.assemble(step.title, (f"  {what.points(step)}/{step.points}", "$foreground 60%"))
+        points = f"  {what.points(step)}/{step.points}"
+        if step.kind == "quiz" and what.state(step) == "done" and what.points(step) < step.points:
+            points += _(", all answered")  # or its ✓ would contradict the points
+        line = Content.assemble(step.title, (points, "$foreground 60%"))
         blocks.append(Text(line, Content.styled(*marks[what.state(step)]), after_gap=not blocks))
     earned = sum(map(what.points, lesson.graded))
     if blocks:
