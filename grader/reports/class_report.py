@@ -11,7 +11,7 @@ from grader.mistakes import card_of
 from grader.reports import class_figures as figures
 from grader.reports.csv_cells import number
 from grader.reports.pages import html_page
-from grader.reports.scores import moment
+from grader.reports.scores import is_quiz, moment
 from grader.reports.similarity import Compared, compare
 from grader.reports.taught import place_of
 from grader.reports.troubles import many_timeouts, streaks
@@ -92,8 +92,15 @@ def class_html(gradebook: Gradebook, words: Words, names: Mapping[str, str]) -> 
         checks=figures.checks(gradebook),
         mistakes=[(each, _taught(each.id, words)) for each in figures.mistakes(gradebook)],
         same=_same(compare(gradebook), who),
+        columns=[(_column(exercise), "upright") for exercise in gradebook.exercises],
         students=[(row, who[row.student.id], figures.percent_of(row)) for row in gradebook.rows],
     )
+
+
+def _column(exercise: str) -> str:
+    """An exercise by its name alone; a quiz, which has none, by its lesson."""
+    lesson, _, name = exercise.partition("/")
+    return f"{lesson}/{name}" if is_quiz(exercise) else name
 
 
 def bars(counts: list[int]) -> list[Bar]:

@@ -13,7 +13,6 @@ from pathlib import PurePosixPath
 from grader.batch.records import Result, Row, Score
 from grader.mistakes import card_of
 from grader.reports.characters import one_line
-from grader.reports.csv_cells import number
 from grader.reports.pages import html_page, markdown_page
 from grader.reports.scores import has_points, is_quiz, moment, told_before, verdict_of, was_tried
 from grader.reports.taught import place_of
@@ -83,7 +82,7 @@ def feedback(title: str, row: Row, words: Words) -> Feedback:
         title=title,
         name=row.student.name or row.student.id,
         student=row.student.id,
-        points=words("feedback.points", points=number(row.points), max=row.max_points),
+        points=words("feedback.points", points=words.number(row.points), max=row.max_points),
         share=row.points / row.max_points if row.max_points else 0.0,
         exercises=shown,
         all_passed=bool(shown) and all(each.status == "passed" for each in shown),
@@ -92,8 +91,8 @@ def feedback(title: str, row: Row, words: Words) -> Feedback:
 
 def _exercise(score: Score, words: Words) -> ExerciseShown:
     verdict, result = verdict_of(score), score.counted
-    points = words("feedback.points", points=number(score.points), max=score.max_points)
-    short = words("check.points_short", points=number(score.points), max=score.max_points)
+    points = words("feedback.points", points=words.number(score.points), max=score.max_points)
+    short = words("check.points_short", points=words.number(score.points), max=score.max_points)
     return ExerciseShown(
         exercise=score.exercise,
         title=_title(score.exercise, words),
@@ -120,11 +119,11 @@ def _notes(score: Score, words: Words) -> list[str]:
     notes = []
     if score.status in ("missing", "unanswered", "ungraded"):
         notes.append(words(f"explained.{score.status}"))
-    points = number(score.points)
+    points = words.number(score.points)
     if score.late_days > 0 and score.overridden is None:
-        before = number(score.before_lateness)
+        before = words.number(score.before_lateness)
         key = "late.long" if before != points else "late.alone"
-        notes.append(words(key, days=number(score.late_days), points=points, before=before))
+        notes.append(words(key, days=words.number(score.late_days), points=points, before=before))
     if score.overridden is not None:
         key = "override.long" if score.overridden.strip() else "override.no_reason"
         notes.append(words(key, points=points, reason=score.overridden))

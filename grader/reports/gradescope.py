@@ -8,7 +8,6 @@ import msgspec
 
 from grader.batch.records import Row, Score
 from grader.reports.characters import plain
-from grader.reports.csv_cells import number
 from grader.reports.scores import has_points, told_before, verdict_of
 from grader.reports.words import Words
 from grader.verdict import CheckResult
@@ -79,13 +78,13 @@ def _changes(row: Row, words: Words) -> list[str]:
         if score.late_days > 0:
             late = words(
                 "late.long",
-                days=number(score.late_days),
-                points=number(score.points),
-                before=number(score.before_lateness),
+                days=words.number(score.late_days),
+                points=words.number(score.points),
+                before=words.number(score.before_lateness),
             )
             lines.append(f"{score.exercise}: {late}")
         if score.overridden is not None:
-            reason = words("override.long", points=number(score.points), reason=plain(score.overridden))
+            reason = words("override.long", points=words.number(score.points), reason=plain(score.overridden))
             lines.append(f"{score.exercise}: {reason}")
         if not has_points(score):
             lines.append(f"{score.exercise}: {words('explained.ungraded')}")

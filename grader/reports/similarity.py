@@ -9,9 +9,10 @@ import keyword
 import os
 import stat
 import tokenize
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -21,7 +22,14 @@ from grader.lint.places import THIS_COURSE
 from grader.reports.scores import is_quiz
 from grader.source import Unreadable, max_bytes, read_source
 
-Kind = Literal["exact", "normalised", "starter", "solution"]
+Kind = Literal["exact", "normalised", "little", "starter", "solution"]
+"""`little`: the same, with so little that isn't the starter's that it says nothing."""
+MOST_LITTLE = 12
+"""Tokens. A line that calls something has 8."""
+LONG = 4_000
+"""Tokens. An exercise has some hundreds; comparing takes the square of them."""
+MOST_COMPARED = 3
+"""Of sources that are the same but for names, this many are compared with the starter."""
 MAX_CHARACTERS = 100_000  # of a source that is compared by more than its bytes
 _NAMELESS = (tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER)
 _LAYOUT = (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
@@ -64,7 +72,7 @@ def compare(gradebook: Gradebook) -> Compared:
     order = {exercise: place for place, exercise in enumerate(gradebook.exercises)}
     groups.sort(
         key=lambda each: (
-            each.kind in ("starter", "solution"),
+            each.kind in ("little", "starter", "solution"),
             -(each.own_tokens or 0),
             order.get(each.exercise, 0),
             each.students,
@@ -73,8 +81,8 @@ def compare(gradebook: Gradebook) -> Compared:
     return Compared(tuple(groups), unread)
 
 
-def normalised(text: str) -> Tokens | None:
-    """A source as tokens without comments, docstrings and blank space, its names numbered as they appear.
+def normalised(text: str, *, names: bool = False) -> Tokens | None:
+    """A source as tokens without comments, docstrings and blank space, its names numbered unless they are wanted.
 
     Names of attributes, keywords and builtins stay: they are what a program does. None if it isn't Python.
     """
@@ -93,7 +101,7 @@ def normalised(text: str) -> Tokens | None:
                 begins, is_string = True, False
                 continue
             said = token.string
-            if token.type == tokenize.NAME and said not in _KEPT and tokens[-1:] != ["."]:
+            if not names and token.type == tokenize.NAME and said not in _KEPT and tokens[-1:] != ["."]:
                 said = numbers.setdefault(said, f"name {len(numbers)}")
             tokens.append(said)
             begins, is_string = False, begins and token.type == tokenize.STRING
@@ -120,6 +128,9 @@ def _in_exercise(exercise: str, results: list[Result]) -> tuple[list[Group], int
     for result in results:
         by_digest[result.source_sha256].append(result)
     by_tokens: dict[Tokens, list[str]] = defaultdict(list)
+    named: dict[str, Tokens] = {}
+    starter, solution = _tokens_of_course(exercise)
+    named_starter = _tokens_in(THIS_COURSE.starter(exercise), names=True)
     unread = 0
     groups: list[Group] = []
     for digest, same in by_digest.items():
@@ -127,21 +138,34 @@ def _in_exercise(exercise: str, results: list[Result]) -> tuple[list[Group], int
         tokens = normalised(text) if text is not None and len(text) <= MAX_CHARACTERS else None
         if tokens is not None:
             by_tokens[tokens].append(digest)
+            named[digest] = normalised(text or "", names=True) or tokens
             continue
         unread += len(same)
         if len(same) > 1:
             groups.append(Group(exercise, "exact", None, _students(same)))
-    starter, solution = _tokens_of_course(exercise)
     for tokens, digests in by_tokens.items():
-        own = sum((Counter(tokens) - Counter(starter or ())).values())
-        given: Kind | None = "starter" if tokens == starter else "solution" if tokens == solution else None
         everyone = [result for digest in digests for result in by_digest[digest]]
-        if len(everyone) > 1 and (given is not None or len(digests) > 1):
+        if len(everyone) == 1:
+            continue
+        # One name more shifts the numbers of all names after it, and new names are no code of one's own.
+        own = min(_more(tokens, starter), *(_more(named[digest], named_starter) for digest in digests[:MOST_COMPARED]))
+        given: Kind | None = "starter" if tokens == starter else "solution" if tokens == solution else None
+        if given is None and own <= MOST_LITTLE and starter is not None:
+            given = "little"
+        if given is not None or len(digests) > 1:
             groups.append(Group(exercise, given or "normalised", own, _students(everyone)))
         if given is None:
             same_bytes = (by_digest[digest] for digest in digests if len(by_digest[digest]) > 1)
             groups += [Group(exercise, "exact", own, _students(same)) for same in same_bytes]
     return groups, unread
+
+
+def _more(tokens: Tokens, than: Tokens | None) -> int:
+    """How many tokens are not in the other source, in its order; of a very long source at least so many."""
+    if len(tokens) > LONG:
+        return len(tokens) - len(than or ())
+    blocks = SequenceMatcher(None, tokens, than or (), autojunk=False).get_matching_blocks()
+    return len(tokens) - sum(block.size for block in blocks)
 
 
 def _students(results: Iterable[Result]) -> tuple[str, ...]:
@@ -180,8 +204,8 @@ def _tokens_of_course(exercise: str) -> tuple[Tokens | None, Tokens | None]:
     return _tokens_in(THIS_COURSE.starter(exercise)), _tokens_in(THIS_COURSE.solution(exercise))
 
 
-def _tokens_in(path: Path) -> Tokens | None:
+def _tokens_in(path: Path, *, names: bool = False) -> Tokens | None:
     try:
-        return normalised(path.read_text(encoding="utf-8"))
+        return normalised(path.read_text(encoding="utf-8"), names=names)
     except OSError:
         return None

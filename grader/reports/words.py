@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
+from grader.reports.csv_cells import number
 from grader.toml import read_toml
 
 FOLDER = Path(__file__).parent
@@ -33,6 +34,11 @@ class Words:
     def all_keys(self) -> set[str]:
         """Every `<table>.<key>` that there is a sentence for."""
         return set(self._sentences)
+
+    def number(self, value: float) -> str:
+        """A number of points as people write it in the language."""
+        text = number(value)
+        return text if self.language == FIRST else text.replace(".", ",")
 
     def count(self, key: str, number: int, **values: object) -> str:
         """A sentence about a number of things: `<key>_one` for a single one."""

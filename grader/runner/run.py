@@ -164,7 +164,7 @@ class Run:
         if monotonic() >= self.deadline_s:
             if self.stopping is not None:
                 raise Lost("It doesn't stop.")
-            self._stop("too_many_processes" if self._has_many_processes() else "timeout")
+            self._stop(self._why_it_goes_on())
 
     def _look_at_processes(self) -> None:
         """Limits of the kernel are for each process, or for each user; these are for all processes of a run."""
@@ -175,9 +175,12 @@ class Run:
         elif sum(map(memory_bytes, processes)) > self.limits.memory_bytes:
             self._stop("too_much_memory")
 
-    def _has_many_processes(self) -> bool:
-        """Whether time ran out for what was forking on: how far it came by then depends on the machine's load."""
-        return self.warm.shut_in and len(descendants(self.warm.process.pid)) > MANY_PROCESSES
+    def _why_it_goes_on(self) -> Stopping:
+        """How far what forks on or takes memory came, when its time is over, depends on the machine's load."""
+        processes = descendants(self.warm.process.pid) if self.warm.shut_in else []
+        if len(processes) > MANY_PROCESSES:
+            return "too_many_processes"
+        return "too_much_memory" if sum(map(memory_bytes, processes)) > self.limits.memory_bytes / 2 else "timeout"
 
     def _hear(self) -> None:
         for news in self.warm.news():

@@ -14,7 +14,9 @@ for (const table of document.querySelectorAll("table.sortable")) {
       headings.forEach((each) => each.removeAttribute("aria-sort"));
       heading.setAttribute("aria-sort", falling ? "descending" : "ascending");
       const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
-      const rows = [...table.tBodies[0].rows].sort((a, b) => compare(value(a), value(b)));
+      // 4.5 comes after 4.25 as a number, and before it as digits in a text.
+      const order = (a, b) => (isNaN(a) || isNaN(b) || a === "" || b === "" ? compare(a, b) : a - b);
+      const rows = [...table.tBodies[0].rows].sort((a, b) => order(value(a), value(b)));
       table.tBodies[0].append(...(falling ? rows.reverse() : rows));
     });
   });

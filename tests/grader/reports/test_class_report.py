@@ -178,6 +178,22 @@ def test_the_unchanged_starter_and_the_courses_solution_are_named_as_such_and_co
     }
 
 
+@pytest.mark.parametrize("exercise", [each for each in EXERCISES if not each.endswith("/quiz")])
+def test_starters_that_were_hardly_changed_are_not_called_the_same(tmp_path: Path, exercise: str) -> None:
+    starter = (Path(__file__).parents[3] / "exercises" / f"{exercise}.py").read_text()
+    changes = ["import math\n" + starter, starter + "\nprint(1)\n", starter.replace("return", "return 1 +", 1)]
+    for changed in changes:
+        sources = [changed, changed, changed + "# mine\n"]
+        rows = []
+        for n, source in enumerate(sources, 1):
+            file = tmp_path / f"{n}.py"
+            file.write_text(source)
+            digest = hashlib.sha256(source.encode()).hexdigest()
+            attempt = result(PASSED, exercise=exercise, student=student(n).id, file=str(file), source_sha256=digest)
+            rows.append(row(student(n), score(attempt)))
+        assert {each.kind for each in compare(gradebook(*rows)).groups} <= {"little", "starter"}
+
+
 def test_a_students_own_attempts_are_no_group(tmp_path: Path) -> None:
     first = handed_in(1, MINE, tmp_path, number=1).counted
     second = handed_in(1, MINE, tmp_path, number=2)
@@ -228,6 +244,19 @@ def test_the_page_links_to_each_students_feedback() -> None:
     (name,) = safe_names(["a/b ü#?%"]).values()
     links = [value for key, value in read(book).attributes if key == "href" and value and "feedback" in value]
     assert links == [f"students/{name.replace(' ', '%20').replace('ü', '%C3%BC')}/feedback.html"]
+
+
+def test_the_points_of_each_student_for_each_exercise_stand_in_one_table() -> None:
+    quiz = score(None, exercise="synchronize/quiz", max_points=3)
+    half = score(result(LOADING), points=2.5)
+    book = gradebook(row(student(1), score(result(PASSED)), quiz), row(student(2), half, quiz))
+    page = class_html(book, Words("it"), safe_names(each.student.id for each in book.rows)).decode()
+    table = page.partition('<section id="all_students">')[2].replace("&nbsp;", " ")
+    assert f">{EXERCISE.partition('/')[2]}</th>" in table
+    assert ">synchronize/quiz</th>" in table
+    assert '<td class="number passed" data-value="5">✓ 5</td>' in table
+    assert 'data-value="2.5"> 2,5</td>' in table
+    assert table.count('<td class="number missing" data-value="-1">\N{EN DASH}</td>') == 2
 
 
 def test_a_large_class_has_every_student_in_its_table() -> None:
