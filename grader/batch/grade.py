@@ -26,11 +26,12 @@ from grader.errors import GraderError, RunnerUnavailable
 from grader.seeds import SEEDS
 from grader.source import max_bytes
 from grader.verdict import CheckResult, Verdict
+from lab.language import N_, _
 
 ATTEMPTS_AT_A_LOST_PROCESS = 2
 News = tuple[int, Result] | BaseException | None
 """A result and its place; why nothing can be checked; or that one of the processes is done."""
-REACHES = "This submission reaches into the grader or the lab, so it isn't graded: {}."
+REACHES = N_("This submission reaches into the grader or the lab, so it isn't graded: {why}.")
 
 
 class Checker(Protocol):
@@ -102,7 +103,11 @@ def grade(
         try:
             digest = _digest(Path(attempt.file))
         except OSError as error:
-            results[number] = _unread(attempt, seed, f"{attempt.shown} can't be read any more: {error.strerror}.")
+            results[number] = _unread(
+                attempt,
+                seed,
+                _("{shown} can't be read any more: {reason}.", shown=attempt.shown, reason=error.strerror),
+            )
             continue
         known = None if settings.regrade else ledger.find(attempt, digest, seed, course)
         if known is not None and settings.shut_in and not known.isolation:
@@ -120,7 +125,7 @@ def grade(
     jobs = min(settings.jobs, len(attempts) - kept)
     checkers = checkers or [
         GradingProcess(shut_in=settings.shut_in, bubble=settings.bubble, longest_run_s=settings.longest_run_s)
-        for _ in range(jobs)
+        for _each in range(jobs)
     ]
     heard: queue.SimpleQueue[News] = queue.SimpleQueue()
     threads = [
@@ -200,7 +205,7 @@ def check_attempt(checker: Checker, task: Task) -> Result:
     verdict: Verdict | None = None
     trouble: str | None = None
     reached = reaches(path)
-    for _ in range(ATTEMPTS_AT_A_LOST_PROCESS):
+    for _again in range(ATTEMPTS_AT_A_LOST_PROCESS):
         try:
             verdict = checker.check(task.attempt.exercise, path, task.seed)
             trouble = _trouble(verdict)
@@ -240,7 +245,7 @@ def _trouble(verdict: Verdict) -> str | None:
 
 
 def _nothing_for(verdict: Verdict, why: Iterable[str]) -> Verdict:
-    message = REACHES.format("; ".join(why))
+    message = _(REACHES, why=_("; ").join(why))
     checks = [
         CheckResult(check.name, False, 0, check.max_points, message if number == 0 else None)
         for number, check in enumerate(verdict.checks)

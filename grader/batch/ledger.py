@@ -14,7 +14,7 @@ import msgspec
 
 from grader.batch.records import Attempt, Result
 from grader.errors import GraderError
-from lab.language import current
+from lab.language import _, current
 
 NAME = "ledger.jsonl"
 
@@ -53,7 +53,9 @@ class Ledger:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise LedgerUnusable(f"{self.path} can't be written: {error.strerror}. Is its folder yours?") from error
+            raise LedgerUnusable(
+                _("{path} can't be written: {reason}. Is its folder yours?", path=self.path, reason=error.strerror)
+            ) from error
         try:
             self._lock()
             self.seed, self._lines = self._read(seed)
@@ -76,12 +78,15 @@ class Ledger:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise LedgerInUse(
-                f"Another grader is writing to {self.path.parent}. Wait for its end, or give another --out."
+                _(
+                    "Another grader is writing to {folder}. Wait for its end, or give another --out.",
+                    folder=self.path.parent,
+                )
             ) from None
 
     def _read(self, seed: int) -> tuple[int, dict[tuple[str, str, str, str], Line]]:
         data = self.path.read_bytes()
-        whole, _, cut_off = data.rpartition(b"\n")
+        whole, _newline, cut_off = data.rpartition(b"\n")
         if cut_off:
             os.ftruncate(self._file, len(data) - len(cut_off))
         lines: dict[tuple[str, str, str, str], Line] = {}
@@ -91,8 +96,13 @@ class Ledger:
                 read = msgspec.json.decode(line, type=Opening | Line)
             except msgspec.DecodeError as error:
                 raise LedgerUnusable(
-                    f"{self.path}, line {number}, can't be read as a result ({error}). Was it made by another version? "
-                    "Give another --out, or move the file away to grade everything anew."
+                    _(
+                        "{path}, line {number}, can't be read as a result ({reason}). Was it made by another version? "
+                        "Give another --out, or move the file away to grade everything anew.",
+                        path=self.path,
+                        number=number,
+                        reason=error,
+                    )
                 ) from error
             if isinstance(read, Opening):
                 opening = opening or read

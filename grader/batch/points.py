@@ -14,6 +14,7 @@ from grader.errors import UnknownExercise
 from grader.lint.checks import points_of
 from grader.quiz import SOLUTIONS, quiz_ids, read_answers
 from grader.verdict import Verdict
+from lab.language import _
 
 
 def max_points(exercises: Iterable[str], checks: Path = CHECKS, solutions: Path = SOLUTIONS) -> dict[str, int]:
@@ -21,13 +22,13 @@ def max_points(exercises: Iterable[str], checks: Path = CHECKS, solutions: Path 
     quizzes = set(quiz_ids())
     found = {}
     for exercise in exercises:
-        lesson, _, name = exercise.partition("/")
+        lesson, _slash, name = exercise.partition("/")
         if exercise in quizzes:
             points: int | None = sum(answer.points for answer in read_answers(lesson, folder=solutions).values())
         else:
             points = points_of(checks / lesson / f"test_{name}.py")
         if points is None:
-            raise UnknownExercise(f"There is no exercise {exercise!r} to earn points for.")
+            raise UnknownExercise(_("There is no exercise {exercise!r} to earn points for.", exercise=exercise))
         found[exercise] = points
     return found
 

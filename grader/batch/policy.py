@@ -97,9 +97,13 @@ def _exact(seconds: float) -> Fraction:
 def insist_on_known(policy: Policy, students: Iterable[str], exercises: Collection[str]) -> None:
     """A name that is misspelt would otherwise change nothing, and nobody would know. Raises PolicyUnreadable."""
     if unknown := sorted(set(policy.extensions) - set(students)):
-        raise PolicyUnreadable(f"The policy has an extension for {unknown[0]!r}, and no student has this id.")
+        raise PolicyUnreadable(
+            _("The policy has an extension for {student!r}, and no student has this id.", student=unknown[0])
+        )
     if unknown := sorted(set(policy.due_of) - set(exercises)):
-        raise PolicyUnreadable(f"The policy has a due date for {unknown[0]!r}, which isn't in this gradebook.")
+        raise PolicyUnreadable(
+            _("The policy has a due date for {exercise!r}, which isn't in this gradebook.", exercise=unknown[0])
+        )
 
 
 class _Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -128,9 +132,9 @@ def read_policy(path: Path) -> Policy:
     try:
         return policy_of(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise PolicyUnreadable(f"{path} can't be read: {error.strerror}.") from error
+        raise PolicyUnreadable(_("{path} can't be read: {reason}.", path=path, reason=error.strerror)) from error
     except UnicodeDecodeError as error:
-        raise PolicyUnreadable(f"{path} isn't UTF-8 text. Save it with the encoding UTF-8.") from error
+        raise PolicyUnreadable(_("{path} isn't UTF-8 text. Save it with the encoding UTF-8.", path=path)) from error
     except PolicyUnreadable as error:
         raise PolicyUnreadable(f"{path}: {error}") from error
 
@@ -140,7 +144,7 @@ def policy_of(text: str) -> Policy:
     try:
         written = read_toml(text, _Written)
     except ValueError as error:
-        raise PolicyUnreadable(f"it can't be read as a policy: {error}.") from error
+        raise PolicyUnreadable(_("it can't be read as a policy: {reason}.", reason=error)) from error
     zone = _zone(written.time_zone)
     closed = written.closed_after_days
     round_to = _number("round_to", written.round_to, least=Fraction(1, 10_000))
@@ -176,10 +180,20 @@ def _number(name: str, value: object, *, least: Fraction = Fraction(0), most: Fr
             raise ValueError
         number = Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise PolicyUnreadable(f"{name} = {value!r} is no number. Write for example {name} = 0.1.") from None
+        raise PolicyUnreadable(
+            _("{name} = {value!r} is no number. Write for example {name} = 0.1.", name=name, value=value)
+        ) from None
     if number < least or (most is not None and number > most) or number > 1_000_000:
-        upper = f" to {float(most):g}" if most is not None else " on"
-        raise PolicyUnreadable(f"{name} = {value!r} is out of range: it may be from {float(least):g}{upper}.")
+        upper = _(" to {most:g}", most=float(most)) if most is not None else _(" on")
+        raise PolicyUnreadable(
+            _(
+                "{name} = {value!r} is out of range: it may be from {least:g}{upper}.",
+                name=name,
+                value=value,
+                least=float(least),
+                upper=upper,
+            )
+        )
     return number
 
 
@@ -189,7 +203,9 @@ def _zone(name: str | None) -> datetime.tzinfo | None:
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        raise PolicyUnreadable(f"time_zone = {name!r} is none that is known. Write it as in Europe/Rome.") from None
+        raise PolicyUnreadable(
+            _("time_zone = {name!r} is none that is known. Write it as in Europe/Rome.", name=name)
+        ) from None
 
 
 def _moment(name: str, value: object, zone: datetime.tzinfo | None) -> datetime.datetime:
@@ -200,17 +216,23 @@ def _moment(name: str, value: object, zone: datetime.tzinfo | None) -> datetime.
             value = datetime.date.fromisoformat(text) if len(text) == 10 else datetime.datetime.fromisoformat(text)
         except ValueError:
             raise PolicyUnreadable(
-                f"{name} = {value!r} is no date. Write it as in 2026-03-01T23:59:00+01:00."
+                _("{name} = {value!r} is no date. Write it as in 2026-03-01T23:59:00+01:00.", name=name, value=value)
             ) from None
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         value = datetime.datetime.combine(value + datetime.timedelta(days=1), datetime.time())
     if not isinstance(value, datetime.datetime):
-        raise PolicyUnreadable(f"{name} = {value!r} is no date. Write it as in 2026-03-01T23:59:00+01:00.")
+        raise PolicyUnreadable(
+            _("{name} = {value!r} is no date. Write it as in 2026-03-01T23:59:00+01:00.", name=name, value=value)
+        )
     if value.tzinfo is None:
         if zone is None:
             raise PolicyUnreadable(
-                f"{name} = {value.isoformat()} doesn't say in which time zone: "
-                "write it with its offset from UTC, as in 2026-03-01T23:59:00+01:00, or add a time_zone."
+                _(
+                    "{name} = {time} doesn't say in which time zone: write it with its offset from UTC, as in "
+                    "2026-03-01T23:59:00+01:00, or add a time_zone.",
+                    name=name,
+                    time=value.isoformat(),
+                )
             )
         value = value.replace(tzinfo=zone)
     return value

@@ -19,6 +19,7 @@ import msgspec
 
 from grader.runner.sandbox import PROJECT
 from grader.source import Source, Unreadable, max_bytes, read_source
+from lab.language import _
 
 ALLOWED_OF_THE_LAB = {"lab.gpu": ("use", "wait")}
 """What a notebook's first cell and a program of one's own may ask of the lab."""
@@ -46,7 +47,7 @@ PACKAGES = Path(__file__).parents[2]
 LONG_BYTES = 20_000
 """An exercise has 3,000."""
 READ_LIMIT_S = 30.0
-NESTED = "it is nested too deeply to be read"
+NESTED = _("it is nested too deeply to be read")
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,11 @@ def _parts(source: Source) -> Iterator[tuple[str, int]]:
 
 
 def _told(found: list[tuple[int, str]], source: Source) -> Iterator[str]:
-    told = dict.fromkeys(f"{source.place(line) if source.cells else f'line {line}'}: {what}" for line, what in found)
+    places = ((source.place(line) if source.cells else _("line {line}", line=line), what) for line, what in found)
+    told = dict.fromkeys(_("{name}: {detail}", name=place, detail=what) for place, what in places)
     yield from list(told)[:MOST_SHOWN]
     if len(told) > MOST_SHOWN:
-        yield f"and {len(told) - MOST_SHOWN} more"
+        yield _("and {value} more", value=len(told) - MOST_SHOWN)
 
 
 class _Visitor(ast.NodeVisitor):
@@ -143,9 +145,9 @@ class _Visitor(ast.NodeVisitor):
     def _import(self, line: int, module: str, names: tuple[str, ...]) -> None:
         top = module.partition(".")[0]
         if (top in PROJECT and not self._is_allowed(module, names)) or top in FORBIDDEN_MODULES:
-            self.forbidden.append((line, f"it imports {module}"))
+            self.forbidden.append((line, _("it imports {module}", module=module)))
         elif top in MODULES_TO_LOOK_AT:
-            self.look.append((line, f"it imports {module}"))
+            self.look.append((line, _("it imports {module}", module=module)))
 
     def _is_allowed(self, module: str, names: tuple[str, ...]) -> bool:
         if not self.depth and names and all(f"{module}.{name}" in WORKLOADS for name in names):
@@ -159,9 +161,9 @@ class _Visitor(ast.NodeVisitor):
         if owner is not None:
             self._attribute(node.lineno, owner, node.attr)
             if isinstance(node.ctx, ast.Store) and owner.partition(".")[0] in PATCHED and owner in self._imported():
-                self.look.append((node.lineno, f"it changes {owner}.{node.attr}"))
+                self.look.append((node.lineno, _("it changes {owner}.{attr}", owner=owner, attr=node.attr)))
         if node.attr in FRAMES + INSIDES:
-            self.forbidden.append((node.lineno, f"it reads {node.attr}"))
+            self.forbidden.append((node.lineno, _("it reads {attr}", attr=node.attr)))
         self.generic_visit(node)
 
     def _imported(self) -> set[str]:
@@ -170,13 +172,13 @@ class _Visitor(ast.NodeVisitor):
 
     def _attribute(self, line: int, owner: str, name: str) -> None:
         if name in FORBIDDEN_CALLS.get(owner, ()):
-            self.forbidden.append((line, f"it uses {owner}.{name}"))
+            self.forbidden.append((line, _("it uses {owner}.{name}", owner=owner, name=name)))
         elif name in CALLS_TO_LOOK_AT.get(owner, ()):
-            self.look.append((line, f"it uses {owner}.{name}"))
+            self.look.append((line, _("it uses {owner}.{name}", owner=owner, name=name)))
         elif f"{owner}.{name}" in WORKLOADS and not self.depth:
             return
         elif owner.partition(".")[0] == "lab" and not self._is_part_of_what_is_allowed(owner, name):
-            self.forbidden.append((line, f"it uses {owner}.{name}"))
+            self.forbidden.append((line, _("it uses {owner}.{name}", owner=owner, name=name)))
 
     @staticmethod
     def _is_part_of_what_is_allowed(owner: str, name: str) -> bool:
@@ -186,25 +188,25 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         if self.depth and self.modules.get(node.id) in WORKLOADS:
-            self.forbidden.append((node.lineno, f"it uses {self.modules[node.id]} in a function"))
+            self.forbidden.append((node.lineno, _("it uses {value} in a function", value=self.modules[node.id])))
         if node.id in NAMES_TO_LOOK_AT and isinstance(node.ctx, ast.Load):
-            self.look.append((node.lineno, f"it uses {node.id}"))
+            self.look.append((node.lineno, _("it uses {id}", id=node.id)))
 
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in BY_NAME:
             position = 0 if name in ("attrgetter", "import_module") else 1
             if len(node.args) > position and not isinstance(node.args[position], ast.Constant):
-                self.look.append((node.lineno, f"it uses {name} with a name that is made while it runs"))
+                self.look.append((node.lineno, _("it uses {name} with a name that is made while it runs", name=name)))
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         if not isinstance(node.value, str):
             return
         if node.value in FRAMES + INSIDES or node.value in ("_getframe", "_current_frames"):
-            self.forbidden.append((node.lineno, f"it names {node.value}"))
+            self.forbidden.append((node.lineno, _("it names {value}", value=node.value)))
         elif node.value.startswith(("/proc/", "/dev/")):
-            self.look.append((node.lineno, f"it names {node.value[:60]!r}"))
+            self.look.append((node.lineno, _("it names {value!r}", value=node.value[:60])))
 
     def _dotted(self, node: ast.expr) -> str | None:
         """`torch.cuda` for `t.cuda` where t is torch."""

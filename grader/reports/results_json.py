@@ -17,6 +17,7 @@ from grader.batch.records import Gradebook, NotAssigned, Result, Row, Score, Stu
 from grader.errors import GraderError
 from grader.reports.characters import encodable
 from grader.submissions.private import PREFIX
+from lab.language import _
 
 SCHEMA: Literal[1] = 1
 
@@ -96,9 +97,16 @@ def read_results(path: Path) -> Gradebook:
             for row in file.rows
         ]
     except OSError as error:
-        raise ResultsUnreadable(f"{path} can't be read: {error.strerror}.") from error
+        raise ResultsUnreadable(_("{path} can't be read: {reason}.", path=path, reason=error.strerror)) from error
     except (msgspec.MsgspecError, IndexError) as error:
-        raise ResultsUnreadable(f"{path} is no results.json of schema {SCHEMA}: {error}. Grade again.") from error
+        raise ResultsUnreadable(
+            _(
+                "{path} is no results.json of schema {schema}: {reason}. Grade again.",
+                path=path,
+                schema=SCHEMA,
+                reason=error,
+            )
+        ) from error
     return Gradebook(file.title, file.exercises, rows, file.results, file.not_assigned, file.graded_at_s)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from grader.errors import GraderError
 from grader.reports.csv_cells import number
 from grader.toml import read_toml
+from lab.language import _
 
 FOLDER = Path(__file__).parent
 FIRST = "en"
@@ -23,7 +24,13 @@ class Words:
 
     def __init__(self, language: str = FIRST) -> None:
         if language not in languages():
-            raise NoSuchLanguage(f"There are no reports in {language!r}. There are some in: {', '.join(languages())}.")
+            raise NoSuchLanguage(
+                _(
+                    "There are no reports in {language!r}. There are some in: {listed}.",
+                    language=language,
+                    listed=", ".join(languages()),
+                )
+            )
         self.language = language
         self._sentences = {**_read(FIRST), **_read(language)}
 

@@ -21,6 +21,7 @@ from typing import BinaryIO
 
 from grader.errors import GraderError
 from grader.source import MAX_NOTEBOOK_BYTES
+from lab.language import _
 
 ZIP = ".zip"
 _UTF8_NAME = 0x800  # the flag of a member whose name is UTF-8
@@ -109,13 +110,20 @@ class Opener:
         """
         if depth > self.limits.depth:
             raise ArchiveRefused(
-                f"it lies {depth} archives deep, and {self.limits.depth} are opened. Unpack it, and give the folder."
+                _(
+                    "it lies {depth} archives deep, and {deepest} are opened. Unpack it, and give the folder.",
+                    depth=depth,
+                    deepest=self.limits.depth,
+                )
             )
         try:
             if _directory_bytes(archive) > self.limits.members * _MEMBER_BYTES:
                 raise ArchiveRefused(
-                    f"it lists more files than the {self.limits.members} that are taken from one archive. "
-                    "Ask for the exercise files alone."
+                    _(
+                        "it lists more files than the {members} that are taken from one archive. Ask for the exercise "
+                        "files alone.",
+                        members=self.limits.members,
+                    )
                 )
             with zipfile.ZipFile(archive) as opened:
                 infos = [info for info in opened.infolist() if not info.is_dir()]
@@ -123,25 +131,37 @@ class Opener:
                 return list(self._members(opened, infos, share, wanted))
         except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, struct.error, ValueError) as error:
             raise ArchiveRefused(
-                f"it can't be read as a zip archive ({_short(error)}): cut off, damaged or of another kind. "
-                "Ask for it again."
+                _(
+                    "it can't be read as a zip archive ({reason}): cut off, damaged or of another kind. Ask for it "
+                    "again.",
+                    reason=_short(error),
+                )
             ) from error
         except (NotImplementedError, RuntimeError) as error:
-            raise ArchiveRefused(f"it can't be read ({_short(error)}). Ask for an ordinary zip archive.") from error
+            raise ArchiveRefused(
+                _("it can't be read ({reason}). Ask for an ordinary zip archive.", reason=_short(error))
+            ) from error
         except OSError as error:
-            raise ArchiveRefused(f"it can't be read: {error.strerror or _short(error)}.") from error
+            raise ArchiveRefused(_("it can't be read: {reason}.", reason=error.strerror or _short(error))) from error
 
     def _insist_on_sound(self, infos: list[zipfile.ZipInfo], size: int, share: Share) -> None:
         if len(infos) > min(self.limits.members, share.members_left):
             raise ArchiveRefused(
-                f"it holds {len(infos)} files; {self.limits.members} are taken from one archive, and "
-                f"{self.limits.inner_members} from all that a student hands in. Ask for the exercise files alone."
+                _(
+                    "it holds {n} files; {members} are taken from one archive, and {inner_members} from all that a "
+                    "student hands in. Ask for the exercise files alone.",
+                    n=len(infos),
+                    members=self.limits.members,
+                    inner_members=self.limits.inner_members,
+                )
             )
         share.members_left -= len(infos)
         # A small archive can unpack to petabytes when members share their compressed data.
         places = {info.header_offset for info in infos}
         if len(places) < len(infos) or sum(info.compress_size for info in infos) > size:
-            raise ArchiveRefused("its files overlap, as only archives do that were made to do harm. It isn't opened.")
+            raise ArchiveRefused(
+                _("its files overlap, as only archives do that were made to do harm. It isn't opened.")
+            )
 
     def _members(
         self,
@@ -151,16 +171,16 @@ class Opener:
         wanted: Callable[[tuple[str, ...]], bool],
     ) -> Iterator[Member]:
         named = [(_name(info), info) for info in infos]
-        exact = Counter(_parts(name) for name, _ in named)
+        exact = Counter(_parts(name) for name, _info in named)
         folded = Counter(_folded(parts) for parts in exact)
         folders = {_folded(parts[:i]) for parts in exact for i in range(1, len(parts))}
         for name, info in named:
             parts = _parts(name)
             refused = _untrusted_name(name, info) or self._untrusted_member(info)
             if refused is None and exact[parts] > 1:
-                refused = "the archive holds it twice, and which one is meant can't be told. Ask for it again."
+                refused = _("the archive holds it twice, and which one is meant can't be told. Ask for it again.")
             elif refused is None and (folded[_folded(parts)] > 1 or _folded(parts) in folders):
-                refused = "the archive holds something else of this name, but for capital letters. Ask for it again."
+                refused = _("the archive holds something else of this name, but for capital letters. Ask for it again.")
             file = None
             if refused is None and wanted(parts):
                 file, refused = self._taken_out(opened, info, share, parts[-1])
@@ -169,27 +189,31 @@ class Opener:
     def _untrusted_member(self, info: zipfile.ZipInfo) -> str | None:
         kind = stat.S_IFMT(info.external_attr >> 16) if info.create_system == _UNIX else 0
         if kind == stat.S_IFLNK:
-            return "it is a link, and links aren't followed. Ask for the file itself."
+            return _("it is a link, and links aren't followed. Ask for the file itself.")
         if kind not in (0, stat.S_IFREG):
-            return "it is a device, a pipe or a socket, no file."
+            return _("it is a device, a pipe or a socket, no file.")
         if info.flag_bits & _ENCRYPTED:
-            return "it is encrypted. Ask for an archive without a password."
+            return _("it is encrypted. Ask for an archive without a password.")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            return "it was compressed in a way that isn't read here. Ask for an ordinary zip archive."
+            return _("it was compressed in a way that isn't read here. Ask for an ordinary zip archive.")
         is_archive = info.filename.casefold().endswith(ZIP)
         limit = self.limits.archive_bytes if is_archive else self.limits.member_bytes
         ratio = self.limits.archive_ratio if is_archive else self.limits.ratio
         if info.file_size > limit:
-            return f"it would be {info.file_size / 1e6:,.0f} MB large; {limit / 1e6:g} MB are taken out."
+            return _(
+                "it would be {size_mb:,.0f} MB large; {most_mb:g} MB are taken out.",
+                size_mb=info.file_size / 1e6,
+                most_mb=limit / 1e6,
+            )
         if info.file_size > 1_000_000 and info.file_size > ratio * max(info.compress_size, 1):
-            return f"it was compressed more than {ratio} times, as only a trap for unpackers is."
+            return _("it was compressed more than {ratio} times, as only a trap for unpackers is.", ratio=ratio)
         return None
 
     def _taken_out(
         self, opened: zipfile.ZipFile, info: zipfile.ZipInfo, share: Share, name: str
     ) -> tuple[Path | None, str | None]:
         if info.file_size > share.bytes_left:
-            return None, "with what stands before it in the archive, it is more than is taken out of one."
+            return None, _("with what stands before it in the archive, it is more than is taken out of one.")
         file = self._new_file(name)
         try:
             with opened.open(info) as source, file.open("xb") as copy:
@@ -198,7 +222,9 @@ class Opener:
                     _write(copy, block)
         except _UNREADABLE as error:
             file.unlink(missing_ok=True)
-            return None, f"its content can't be read ({_short(error)}): the archive is damaged. Ask for it again."
+            return None, _(
+                "its content can't be read ({reason}): the archive is damaged. Ask for it again.", reason=_short(error)
+            )
         return file, None
 
     def _new_file(self, name: str) -> Path:
@@ -222,7 +248,7 @@ def _write(copy: BinaryIO, block: bytes) -> None:
 
 
 def _own_fault(error: OSError) -> str:
-    return f"Archives can't be opened here: {error.strerror}. Free some space, or name another folder."
+    return _("Archives can't be opened here: {reason}. Free some space, or name another folder.", reason=error.strerror)
 
 
 def _directory_bytes(archive: Path) -> int:
@@ -271,15 +297,15 @@ def _folded(parts: tuple[str, ...]) -> tuple[str, ...]:
 def _untrusted_name(name: str, info: zipfile.ZipInfo) -> str | None:
     parts = _parts(name)
     if not parts:
-        return "it has no name."
+        return _("it has no name.")
     if name.startswith("/") or re.match(r"[A-Za-z]:", name):
-        return "its path begins at the root of the disk, as no path in an archive may."
+        return _("its path begins at the root of the disk, as no path in an archive may.")
     if ".." in parts:
-        return "its path leads out of the archive (..)."
+        return _("its path leads out of the archive (..).")
     if any(unicodedata.category(c) in ("Cc", "Cs") for c in name):
-        return "its name has characters that can't be shown."
+        return _("its name has characters that can't be shown.")
     if len(name) > 1000 or max(len(part.encode()) for part in parts) > 255:
-        return "its name is too long."
+        return _("its name is too long.")
     return None
 
 

@@ -30,6 +30,7 @@ from grader.submissions.layouts import (
 )
 from grader.submissions.private import private_folder
 from grader.submissions.roster import Roster
+from lab.language import _
 
 # Folders that say nothing of whose it is.
 _WRAPPERS = re.compile(
@@ -71,7 +72,9 @@ def find(
     Raises SubmissionNotFound where there is nothing at the path.
     """
     if not path.exists():
-        raise SubmissionNotFound(f"There is no {path}. Give the folder or the archive with the submissions.")
+        raise SubmissionNotFound(
+            _("There is no {path}. Give the folder or the archive with the submissions.", path=path)
+        )
     path = path.absolute()
     listing = list_all(path, Opener(into or private_folder(), limits))
     search = _Search(path, roster, known or this_course(), listing)
@@ -82,7 +85,7 @@ def find(
         except _NotTold as why:
             refused.append(NotAssigned(handed.shown, str(why)))
         except OSError as error:
-            refused.append(NotAssigned(handed.shown, f"it can't be read: {error.strerror}."))
+            refused.append(NotAssigned(handed.shown, _("it can't be read: {reason}.", reason=error.strerror)))
     refused += search.unread
     students = list(roster.students) if roster is not None else _named_students(assigned)
     attempts = _attempts(assigned, [student.id for student in students])
@@ -191,7 +194,7 @@ class _Search:
         if place is not None:
             students = tuple(self._of_system(who) for who in place.who)
             if not students:
-                raise _NotTold(f"{GRADESCOPE_LIST} names nobody who handed it in.")
+                raise _NotTold(_("{list} names nobody who handed it in.", list=GRADESCOPE_LIST))
             found = which(place.rest, handed.file, self.known)
         else:
             place = Place((), parts)
@@ -221,8 +224,15 @@ class _Search:
         by_name = next((ids for each in looked_up if each and (ids := roster.called(each))), [])
         if by_number and by_name and not set(by_number) & set(by_name):
             raise _NotTold(
-                f"{who.learning_system}'s number {who.lms_id} is {by_number[0]} on the roster, the name "
-                f"{who.name} is {by_name[0]}. Give the roster of this course."
+                _(
+                    "{system}'s number {number} is {one} on the roster, the name {name} is {other}. Give the roster "
+                    "of this course.",
+                    system=who.learning_system,
+                    number=who.lms_id,
+                    one=by_number[0],
+                    name=who.name,
+                    other=by_name[0],
+                )
             )
         return self._one(by_number or by_name, who.name or who.email or who.id)
 
@@ -233,21 +243,21 @@ class _Search:
         claim = next((self.claims[f] for i in range(len(handed.parts)) if (f := handed.parts[:i]) in self.claims), None)
         if self.roster is not None:
             for candidate in [*candidates, *([self.path.name] if self.alone and self.path.is_dir() else [])]:
-                ids, _ = self._called(candidate, self.roster)
+                ids, _form = self._called(candidate, self.roster)
                 if ids:
                     return self._one(ids, candidate)
             if claim is not None and (ids := self.roster.called(claim.id)):
                 return self._one(ids, claim.id)
             if candidates:
-                raise _NotTold(f"{_quoted(candidates)}: nobody on the roster is called so.")
-            raise _NotTold("neither its folder nor its name says whose it is.")
+                raise _NotTold(_("{name}: nobody on the roster is called so.", name=_quoted(candidates)))
+            raise _NotTold(_("neither its folder nor its name says whose it is."))
         if candidates:
             return Student(_cleaned(candidates[0]) or candidates[0])
         if claim is not None and claim.id:
             return Student(claim.id, claim.name)
         if self.alone and self.path.is_dir() and not _WRAPPERS.fullmatch(self.path.name):
             return Student(self.path.name)
-        raise _NotTold("neither its folder nor its name says whose it is.")
+        raise _NotTold(_("neither its folder nor its name says whose it is."))
 
     def _called(self, text: str, roster: Roster) -> tuple[list[str], str]:
         """Whom a folder's or file's name means, as it is or without the words that people add."""
@@ -260,9 +270,9 @@ class _Search:
         assert self.roster is not None
         found = list(ids)
         if not found:
-            raise _NotTold(f"nobody on the roster is called {text}.")
+            raise _NotTold(_("nobody on the roster is called {name}.", name=text))
         if len(found) > 1:
-            raise _NotTold(f"{text} may be any of {', '.join(found[:5])} on the roster.")
+            raise _NotTold(_("{name} may be any of {listed} on the roster.", name=text, listed=", ".join(found[:5])))
         return self.roster.student(found[0])
 
 
@@ -276,7 +286,7 @@ def _cleaned(name: str) -> str:
 
 
 def _quoted(candidates: list[str]) -> str:
-    return " or ".join(f"“{each}”" for each in dict.fromkeys(candidates[:3]))
+    return _(" or ").join(f"“{each}”" for each in dict.fromkeys(candidates[:3]))
 
 
 def _content(handed: Handed) -> bytes:
@@ -284,9 +294,9 @@ def _content(handed: Handed) -> bytes:
         with handed.file.open("rb") as file:
             data = file.read(MAX_LIST_BYTES + 1)
     except OSError as error:
-        raise ListUnreadable(f"it can't be read: {error.strerror}.") from error
+        raise ListUnreadable(_("it can't be read: {reason}.", reason=error.strerror)) from error
     if len(data) > MAX_LIST_BYTES:
-        raise ListUnreadable(f"it is larger than {MAX_LIST_BYTES / 1e6:g} MB.")
+        raise ListUnreadable(_("it is larger than {most_mb:g} MB.", most_mb=MAX_LIST_BYTES / 1e6))
     return data
 
 
@@ -295,7 +305,7 @@ def _claim(data: bytes) -> Who:
     try:
         said = msgspec.json.decode(data, type=HandIn)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise ListUnreadable("it isn't as `profile-first submit` writes it.") from error
+        raise ListUnreadable(_("it isn't as `profile-first submit` writes it.")) from error
     return Who(printable(said.student)[:200].strip())
 
 

@@ -14,23 +14,24 @@ from grader.submissions.archives import ZIP, ArchiveRefused, Opener, Share
 from grader.submissions.hand_in import HAND_IN
 from grader.submissions.known import GRADED
 from grader.submissions.layouts import GRADESCOPE_LIST, NBGRADER_TIME
+from lab.language import N_, _, ngettext
 
 READ = (GRADESCOPE_LIST, NBGRADER_TIME, HAND_IN)
 MAX_DEPTH = 40
 OTHER_ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst")
 # What programs leave behind, and nobody hands in on purpose.
 _LEFT_BEHIND = {
-    "__MACOSX": "what macOS keeps beside files",
-    ".git": "a repository of Git",
-    "__pycache__": "compiled code",
-    ".ipynb_checkpoints": "older states of notebooks, as Jupyter keeps them",
-    ".venv": "installed packages",
-    "venv": "installed packages",
-    "site-packages": "installed packages",
-    "node_modules": "installed packages",
-    ".pytest_cache": "what pytest keeps",
-    ".vscode": "settings of an editor",
-    ".idea": "settings of an editor",
+    "__MACOSX": N_("what macOS keeps beside files"),
+    ".git": N_("a repository of Git"),
+    "__pycache__": N_("compiled code"),
+    ".ipynb_checkpoints": N_("older states of notebooks, as Jupyter keeps them"),
+    ".venv": N_("installed packages"),
+    "venv": N_("installed packages"),
+    "site-packages": N_("installed packages"),
+    "node_modules": N_("installed packages"),
+    ".pytest_cache": N_("what pytest keeps"),
+    ".vscode": N_("settings of an editor"),
+    ".idea": N_("settings of an editor"),
 }
 _LEFT_FILES = (".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitkeep")
 
@@ -73,21 +74,23 @@ def _folder(folder: Path, parts: tuple[str, ...], opener: Opener, listing: Listi
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
-        listing.refused.append(NotAssigned(f"{shown(parts)}/", f"the folder can't be read: {error.strerror}."))
+        listing.refused.append(
+            NotAssigned(f"{shown(parts)}/", _("the folder can't be read: {reason}.", reason=error.strerror))
+        )
         return
     for entry in entries:
         here = (*parts, entry.name)
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError as error:
-            listing.refused.append(NotAssigned(shown(here), f"it can't be read: {error.strerror}."))
+            listing.refused.append(NotAssigned(shown(here), _("it can't be read: {reason}.", reason=error.strerror)))
             continue
         if stat.S_ISDIR(status.st_mode):
             if (what := _LEFT_BEHIND.get(entry.name)) is not None:
                 count = _count(Path(entry.path))
-                listing.refused.append(NotAssigned(f"{shown(here)}/", f"{what} ({count} files), no submission."))
+                listing.refused.append(NotAssigned(f"{shown(here)}/", _no_submissions(what, count)))
             elif len(here) > MAX_DEPTH:
-                why = f"it lies {len(here)} folders deep, and {MAX_DEPTH} are looked into."
+                why = _("it lies {n} folders deep, and {most} are looked into.", n=len(here), most=MAX_DEPTH)
                 listing.refused.append(NotAssigned(f"{shown(here)}/", why))
             else:
                 _folder(Path(entry.path), here, opener, listing)
@@ -95,8 +98,16 @@ def _folder(folder: Path, parts: tuple[str, ...], opener: Opener, listing: Listi
             _file(Handed(here, shown(here), Path(entry.path), None, status.st_mtime), 0, None, opener, listing)
         else:
             link = stat.S_ISLNK(status.st_mode)
-            why = "it is a link, and links aren't followed." if link else "it is a device, a pipe or a socket, no file."
+            why = (
+                _("it is a link, and links aren't followed.")
+                if link
+                else _("it is a device, a pipe or a socket, no file.")
+            )
             listing.refused.append(NotAssigned(shown(here), why))
+
+
+def _no_submissions(what: str, count: int) -> str:
+    return ngettext("{what} ({n} file), no submission.", "{what} ({n} files), no submission.", count, what=_(what))
 
 
 def _count(folder: Path) -> int:
@@ -120,26 +131,33 @@ def _file(here: Handed, depth: int, share: Share | None, opener: Opener, to: Lis
     elif (why := _no_submission(name, suffix, here.parts)) is not None:
         to.refused.append(NotAssigned(here.shown, why))
     elif not os.access(here.file, os.R_OK):
-        to.refused.append(NotAssigned(here.shown, "it can't be read: you have no right to."))
+        to.refused.append(NotAssigned(here.shown, _("it can't be read: you have no right to.")))
     elif suffix == ZIP:
         _archive(here, depth + 1, opener.share(depth + 1, share), opener, to)
     elif here.file.suffix != suffix:
         # Whether something is a notebook is told by the end of its name as it is written on disk.
-        to.refused.append(NotAssigned(here.shown, f"its name ends in {here.file.suffix}. Rename it to {suffix}."))
+        to.refused.append(
+            NotAssigned(
+                here.shown, _("its name ends in {suffix}. Rename it to {right}.", suffix=here.file.suffix, right=suffix)
+            )
+        )
     else:
         to.handed.append(here)
 
 
 def _no_submission(name: str, suffix: str, parts: tuple[str, ...]) -> str | None:
     if any(unicodedata.category(c) in ("Cc", "Cs") for part in parts for c in part):
-        return "its path has characters that can't be shown. Rename it."
+        return _("its path has characters that can't be shown. Rename it.")
     if name in _LEFT_FILES or name.startswith("._"):
-        return "a file of the system, no submission."
+        return _("a file of the system, no submission.")
     if suffix in OTHER_ARCHIVES:
-        return f"archives of the kind {suffix} aren't opened. Unpack it in its place, or ask for a zip archive."
+        return _(
+            "archives of the kind {suffix} aren't opened. Unpack it in its place, or ask for a zip archive.",
+            suffix=suffix,
+        )
     if suffix not in (*GRADED, ZIP):
-        kind = f"files of the kind {suffix}" if suffix else "files without an ending"
-        return f"{kind} aren't graded; {', '.join(GRADED)} and {ZIP} are."
+        kind = _("files of the kind {suffix}", suffix=suffix) if suffix else _("files without an ending")
+        return _("{kind} aren't graded; {listed} and {zip} are.", kind=kind, listed=", ".join(GRADED), zip=ZIP)
     return None
 
 
@@ -147,10 +165,10 @@ def _archive(archive: Handed, depth: int, share: Share, opener: Opener, to: List
     try:
         members = opener.open(archive.file, depth, share, _wanted)
     except ArchiveRefused as error:
-        to.refused.append(NotAssigned(archive.shown, f"the archive isn't opened: {error}"))
+        to.refused.append(NotAssigned(archive.shown, _("the archive isn't opened: {reason}", reason=error)))
         return
     if not members:
-        to.refused.append(NotAssigned(archive.shown, "the archive is empty."))
+        to.refused.append(NotAssigned(archive.shown, _("the archive is empty.")))
     left: dict[tuple[str, ...], int] = {}
     for member in members:
         parts = (*archive.parts, *member.parts)
@@ -160,15 +178,13 @@ def _archive(archive: Handed, depth: int, share: Share, opener: Opener, to: List
         elif member.refused is not None:
             to.refused.append(NotAssigned(shown(parts), member.refused))
         elif member.file is None:
-            why = _no_submission(parts[-1], Path(parts[-1]).suffix.casefold(), parts) or "it isn't graded."
+            why = _no_submission(parts[-1], Path(parts[-1]).suffix.casefold(), parts) or _("it isn't graded.")
             to.refused.append(NotAssigned(shown(parts), why))
         else:
             date_s = archive.archive_date_s if archive.archive_date_s is not None else member.dated_s
             _file(Handed(parts, shown(parts), member.file, date_s, archive.disk_date_s), depth, share, opener, to)
     for folder, count in left.items():
-        to.refused.append(
-            NotAssigned(f"{shown(folder)}/", f"{_LEFT_BEHIND[folder[-1]]} ({count} files), no submission.")
-        )
+        to.refused.append(NotAssigned(f"{shown(folder)}/", _no_submissions(_LEFT_BEHIND[folder[-1]], count)))
 
 
 def _wanted(parts: tuple[str, ...]) -> bool:

@@ -13,7 +13,7 @@ from grader.notebook import SUFFIX, NotebookUnreadable, read_notebook
 from grader.quiz import EXERCISES, quiz_ids, read_questions
 from grader.source import max_bytes
 from grader.tasks import in_language
-from lab.language import LANGUAGES
+from lab.language import LANGUAGES, _
 
 GRADED = (".py", SUFFIX, ".toml")
 _HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)", re.MULTILINE)
@@ -79,7 +79,7 @@ def _only(found: Mapping[str, set[str]]) -> dict[str, str]:
 
 def which(parts: tuple[str, ...], file: Path, known: Known) -> Which:
     """The exercises that the file at this path, as it was handed in, is for."""
-    stem, _, suffix = parts[-1].rpartition(".")
+    stem, _dot, suffix = parts[-1].rpartition(".")
     suffix = f".{suffix.casefold()}"
     plain_stem, order = without_copy_number(stem)
     named = by_name(stem, known)
@@ -115,7 +115,12 @@ def _allowed(found: Which, suffix: str) -> Which:
     for exercise in found.exercises:
         wanted = (".toml" if exercise.endswith("/quiz") else ".py", SUFFIX)
         if suffix not in wanted:
-            why = f"{exercise} is handed in as {' or '.join(wanted)}, and this is {suffix}."
+            why = _(
+                "{exercise} is handed in as {listed}, and this is {suffix}.",
+                exercise=exercise,
+                listed=_(" or ").join(wanted),
+                suffix=suffix,
+            )
             return Which(why=why, rest=found.rest)
     return found
 
@@ -134,7 +139,7 @@ def by_name(stem: str, known: Known) -> Which:
     """The one exercise that the file's own name has in it, e.g. `anna_time_on_the_gpu (1)`."""
     found: dict[str, tuple[int, int]] = {}
     for exercise in known.exercises:
-        lesson, _, name = exercise.partition("/")
+        lesson, _slash, name = exercise.partition("/")
         words, in_lesson = _words(name), _words(lesson)
         forms = [rf"{in_lesson}[\W_]+{words}"]
         forms += [rf"{words}[\W_]+{in_lesson}"] if name == "quiz" else [words]
@@ -143,7 +148,7 @@ def by_name(stem: str, known: Known) -> Which:
                 found[exercise] = match.span()
                 break
     if len(found) > 1:
-        return Which(why=f"its name fits {_listed(found)}.")
+        return Which(why=_("its name fits {listed}.", listed=_listed(found)))
     for exercise, (begin, end) in found.items():
         # A number alone is that of a hand-in, as Canvas writes it, or a student's: the rest keeps it.
         number = _NUMBER.fullmatch(stem[end:])
@@ -166,17 +171,17 @@ def _by_content(text: str, suffix: str, known: Known) -> Which:
         said = (heading.rstrip().casefold() for heading in headings)
         found = {known.headings[each] for each in said if each in known.headings}
         found |= {known.functions[each] for each in _FUNCTION.findall(text) if each in known.functions}
-        nothing = (
-            "which exercise it is can't be told: not from its path (<lesson>/<exercise>.py), not from its name, and it "
-            "has neither the heading nor the function of one."
+        nothing = _(
+            "which exercise it is can't be told: not from its path (<lesson>/<exercise>.py), not from its name, and "
+            "it has neither the heading nor the function of one."
         )
     if len(found) > 1:
-        return Which(why=f"what is in it belongs to {_listed(found)}.")
+        return Which(why=_("what is in it belongs to {listed}.", listed=_listed(found)))
     return Which(tuple(found), "" if found else nothing)
 
 
 def _listed(exercises: set[str] | Mapping[str, object]) -> str:
-    return " and ".join([*sorted(exercises)][:3])
+    return _(" and ").join([*sorted(exercises)][:3])
 
 
 def _text(file: Path, suffix: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grader.submissions.archives import ZIP
+from lab.language import _
 
 GRADESCOPE_LIST = "submission_metadata.yml"
 NBGRADER_TIME = "timestamp.txt"
@@ -99,16 +100,20 @@ def read_gradescope_list(data: bytes) -> dict[str, Place]:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where it was built
         listed = yaml.load(data.decode("utf-8-sig"), Loader=loader)
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise ListUnreadable(f"it can't be read as YAML ({str(error)[:100]}). Export the submissions again.") from error
+        raise ListUnreadable(
+            _("it can't be read as YAML ({reason}). Export the submissions again.", reason=str(error)[:100])
+        ) from error
     try:
         return _places(listed)
     except (ValueError, OverflowError) as error:  # a number or a date that is none
-        raise ListUnreadable(f"it can't be read ({str(error)[:100]}). Export the submissions again.") from error
+        raise ListUnreadable(
+            _("it can't be read ({reason}). Export the submissions again.", reason=str(error)[:100])
+        ) from error
 
 
 def _places(listed: object) -> dict[str, Place]:
     if not isinstance(listed, dict):
-        raise ListUnreadable("it isn't a list of submissions. Export the submissions again.")
+        raise ListUnreadable(_("it isn't a list of submissions. Export the submissions again."))
     places = {}
     for folder, about in listed.items():
         if not isinstance(about, dict):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from grader.batch.records import Student
 from grader.submissions.table import Line, TableUnreadable, headings, read_table
+from lab.language import _
 
 # As Moodle (English, German, French, Italian), Canvas, Gradescope, GitHub Classroom and nbgrader call them.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -84,8 +85,12 @@ def read_roster(path: Path) -> Roster:
     columns, lines = read_table(path, COLUMNS)
     if not {"id", "sis", "sis login", "login", "lms", "name", "email", "last"} & set(columns):
         raise RosterUnreadable(
-            f"{path} has no column that says who is on it. Its first line needs at least one of id, name, email "
-            f"(or what Moodle, Canvas and Gradescope call them); it is: {headings(path)}"
+            _(
+                "{path} has no column that says who is on it. Its first line needs at least one of id, name, email "
+                "(or what Moodle, Canvas and Gradescope call them); it is: {headings}",
+                path=path,
+                headings=headings(path),
+            )
         )
     canvas = bool({"sis", "sis login"} & set(columns))
     rows = [(line, _identity(line, canvas)) for line in lines if not _is_no_student(line)]
@@ -101,22 +106,38 @@ def roster_of(students: Iterable[Student]) -> Roster:
 
 
 def _roster(path: Path, rows: list[tuple[Line, tuple[Student, str]]]) -> Roster:
-    roster = Roster(tuple(student for _, (student, _) in rows))
+    roster = Roster(tuple(student for _line, (student, _login) in rows))
     seen: dict[tuple[str, str], int] = {}
     twice = []
     for line, (student, login) in rows:
         if not student.id:
-            raise RosterUnreadable(f"{path}, line {line.number}: nothing says who this is. Give it an id or a name.")
+            raise RosterUnreadable(
+                _(
+                    "{path}, line {line}: nothing says who this is. Give it an id or a name.",
+                    path=path,
+                    line=line.number,
+                )
+            )
         keys = {"id": student.id, "email": student.email, "lms id": student.lms_id, "login": login}
         for kind, text in keys.items():
             if text and (first := seen.setdefault((kind, _exact(text)), line.number)) != line.number:
-                twice.append(f"line {line.number} has the same {kind} as line {first} ({text})")
+                twice.append(
+                    _(
+                        "line {number} has the same {kind} as line {first} ({value})",
+                        number=line.number,
+                        kind=kind,
+                        first=first,
+                        value=text,
+                    )
+                )
                 break
         _add(roster, student, login)
     if twice:
-        raise RosterUnreadable(f"{path} names somebody twice: {'; '.join(twice[:10])}. Keep one of each.")
+        raise RosterUnreadable(
+            _("{path} names somebody twice: {listed}. Keep one of each.", path=path, listed=_("; ").join(twice[:10]))
+        )
     if not rows:
-        raise RosterUnreadable(f"{path} has no students below its first line.")
+        raise RosterUnreadable(_("{path} has no students below its first line.", path=path))
     return roster
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import GraderError
+from lab.language import _
 
 MAX_BYTES = 20_000_000
 _SEPARATORS = ",;\t"
@@ -36,7 +37,7 @@ def read_table(path: Path, columns: Mapping[str, Iterable[str]]) -> tuple[list[s
     """The columns that were found, and the lines with them. `columns` gives the headings that each may have."""
     wanted = {plain(heading): column for column, headings in columns.items() for heading in headings}
     text = _text(path)
-    first, _, rest = text.partition("\n")
+    first, _newline, rest = text.partition("\n")
     skipped = 0
     separators = _SEPARATORS
     if first.strip().casefold().startswith("sep=") and len(first.strip()) == 5:  # Excel's
@@ -72,7 +73,12 @@ def _parsed(
             lines.append(Line(number, {each: cell.strip() for each, cell in named if each is not None}))
     except csv.Error as error:
         raise TableUnreadable(
-            f"{path}, line {reader.line_num + skipped}: {error}. Export the CSV file again."
+            _(
+                "{path}, line {line}: {reason}. Export the CSV file again.",
+                path=path,
+                line=reader.line_num + skipped,
+                reason=error,
+            )
         ) from error
     return headings, lines
 
@@ -88,18 +94,22 @@ def _text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise TableUnreadable(f"{path} can't be read: {error.strerror}.") from error
+        raise TableUnreadable(_("{path} can't be read: {reason}.", path=path, reason=error.strerror)) from error
     if len(data) > MAX_BYTES:
-        raise TableUnreadable(f"{path} is larger than {MAX_BYTES / 1e6:g} MB, so it is no list of a class.")
+        raise TableUnreadable(
+            _("{path} is larger than {most_mb:g} MB, so it is no list of a class.", path=path, most_mb=MAX_BYTES / 1e6)
+        )
     if data[:2] == b"PK":
-        raise TableUnreadable(f"{path} is a spreadsheet or an archive. Save the sheet as CSV, and give that file.")
+        raise TableUnreadable(
+            _("{path} is a spreadsheet or an archive. Save the sheet as CSV, and give that file.", path=path)
+        )
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         text = _western(data, path, error)
     if "\0" in text:
-        raise TableUnreadable(f"{path} isn't text. Save the list as CSV, encoded as UTF-8.")
+        raise TableUnreadable(_("{path} isn't text. Save the list as CSV, encoded as UTF-8.", path=path))
     return text
 
 
@@ -115,7 +125,13 @@ def _western(data: bytes, path: Path, failed: UnicodeDecodeError) -> str:
         c for c in text if ord(c) > 126 and unicodedata.category(c) not in ("Ll", "Lu", "Lo", "Pd", "Pf", "Pi", "Zs")
     ]
     if not text or odd:
-        raise TableUnreadable(f"{path}, line {line}: this isn't UTF-8 text. Save the CSV file with the encoding UTF-8.")
+        raise TableUnreadable(
+            _(
+                "{path}, line {line}: this isn't UTF-8 text. Save the CSV file with the encoding UTF-8.",
+                path=path,
+                line=line,
+            )
+        )
     return text
 
 

@@ -189,7 +189,7 @@ def test_what_reaches_into_the_grader_gets_nothing_and_says_why(hand_in: Handed,
     (result,) = graded(hand_in(anna="import sys\nsys._getframe()\n# right"), tmp_path / "out", FakeChecker())
     assert result.verdict is not None
     assert (result.verdict.status, result.verdict.points, result.verdict.max_points) == ("error", 0, 2)
-    assert result.verdict.checks[0].message == REACHES.format("line 2: it uses sys._getframe")
+    assert result.verdict.checks[0].message == REACHES.format(why="line 2: it uses sys._getframe")
     assert result.look == ["line 2: it uses sys._getframe"]
 
 

@@ -251,7 +251,7 @@ def test_folders_that_are_too_deep_are_listed(write):
     found = find(given)
     assert owners(found) == [("anna", TIME)]
     assert sorted(refused(found).values()) == [
-        "a repository of Git (1 files), no submission.",
+        "a repository of Git (1 file), no submission.",
         "it lies 41 folders deep, and 40 are looked into.",
     ]
 
@@ -288,7 +288,7 @@ def test_everything_else_is_listed_with_its_reason(write):
         "anna/a.PY": "its name ends in .PY. Rename it to .py.",
         "anna/readme.pdf": "files of the kind .pdf aren't graded; .py, .ipynb, .toml and .zip are.",
         "anna/synchronize/.ipynb_checkpoints/": (
-            "older states of notebooks, as Jupyter keeps them (1 files), no submission."
+            "older states of notebooks, as Jupyter keeps them (1 file), no submission."
         ),
         "anna/work.tar.gz": "archives of the kind .gz aren't opened. Unpack it in its place, or ask for a zip archive.",
     }
