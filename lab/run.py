@@ -12,6 +12,7 @@ import lab.gpu
 from lab.gpu.errors import UnsupportedTorch
 
 LAB = str(Path(__file__).parent)
+RUNPY = runpy.run_path.__code__.co_filename  # Python 3.11 and later have it frozen, under another name
 
 
 def main(arguments: list[str]) -> int:
@@ -44,7 +45,7 @@ def only_the_files_own_frames(kind: type[BaseException], error: BaseException, t
     while told:
         part = told.pop()
         if part is not None:
-            own = [frame for frame in part.stack if not frame.filename.startswith((LAB, "<frozen runpy>"))]
+            own = [frame for frame in part.stack if not frame.filename.startswith((LAB, RUNPY))]
             part.stack = traceback.StackSummary.from_list(own)
             told += [part.__cause__, part.__context__]
     sys.stderr.write("".join(shown.format()))
