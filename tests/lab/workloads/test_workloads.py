@@ -166,8 +166,11 @@ def test_every_other_way_to_choose_a_layer_names_another_one(measured: dict[str,
 
 def test_a_layers_time_is_found_in_the_row_of_its_shapes(measured: dict[str, list[dict[str, Any]]]) -> None:
     for seen in measured["layers_by_shape"]:
-        timed_ms = sorted(layer["gpu_ms"] for layer in seen["layers"])  # of short calls with the gaps between them
-        assert seen["spent_ms"] == pytest.approx(timed_ms, rel=0.1, abs=2)
+        timed_ms = sorted(layer["gpu_ms"] for layer in seen["layers"])
+        # Timed are also the gaps between short calls, which are long where the machine is busy.
+        for spent, timed in zip(seen["spent_ms"], timed_ms, strict=True):
+            assert spent <= 1.1 * timed + 0.5
+        assert seen["spent_ms"][-1] == pytest.approx(timed_ms[-1], rel=0.1, abs=2)
 
 
 def test_the_peak_of_a_step_is_known_and_hidden_by_an_earlier_one(measured: dict[str, list[dict[str, Any]]]) -> None:
