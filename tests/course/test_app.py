@@ -141,14 +141,14 @@ async def prediction(app: CourseApp, pilot: Pilot[None]) -> None:
     await go_to(pilot, app, "perf_counter/first_card")
 
 
-@pytest.mark.parametrize("key", ["space", "enter", "f5"])
-async def test_what_follows_a_prediction_is_shown_after_it(app: CourseApp, key: str) -> None:
+@pytest.mark.parametrize("keys", [["space"], ["enter"], ["f5", "f5"], ["f5", "enter"]])
+async def test_what_follows_a_prediction_is_shown_after_it(app: CourseApp, keys: list[str]) -> None:
     async with app.run_test(size=SMALL) as pilot:
         await prediction(app, pilot)
         assert "print(1)" in shown(app)
         assert "The answer." not in shown(app)
         assert "Space reads on" in shown(app)
-        await press(pilot, key)
+        await press(pilot, *keys)
         await until(pilot, lambda: "The answer." in shown(app))
         assert app.screen.step.name == "first_card"
         await press(pilot, "enter", "p")
@@ -160,7 +160,7 @@ async def test_a_run_that_fails_does_not_give_the_answer_away(app: CourseApp, fa
     fake.exit_code = 1
     async with app.run_test(size=SMALL) as pilot:
         await prediction(app, pilot)
-        await press(pilot, "f5")
+        await press(pilot, "f5", "f5")
         await until(pilot, lambda: "Error" in panel(app).status.text.plain)
         assert "The answer." not in shown(app)
 

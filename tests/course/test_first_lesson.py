@@ -27,6 +27,9 @@ def read_card(terminal: RealTerminal, lesson: Lesson, step: Step) -> None:
         if (prediction := step.prediction) is not None:
             terminal.read_until("A number or Enter answers.")
             terminal.press(str((prediction.right or 0) + 1))
+        elif "**Predict:**" in step.text:
+            terminal.read_until("A few words are enough")
+            terminal.press("enter")
         terminal.read_until("✓ Finished")
     terminal.press("n")
 

@@ -9,19 +9,25 @@ import sys
 import msgspec
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
+from course import catalog
 from course.app.app import CourseApp
 from course.app.jobs import NO_INPUT, errors_at_lines, run_summary
+from course.app.prose import Code, parse
 from course.app.screens.aside import AsideScreen
 from course.app.screens.exercise import ExerciseScreen
 from course.app.screens.home import BOOKMARKS, HomeScreen
+from course.app.screens.lesson import end_of_question
 from course.app.screens.quiz import QuizScreen
+from course.app.widgets.prediction import PredictionPanel
+from course.progress import Progress
 from course.workspace import Workspace
 from grader.client import RunResult
 from grader.quiz import read_answers
 from grader.verdict import CheckResult, Gpu
 from tests.course.conftest import EXERCISE, FakeGrader, verdict
-from tests.course.test_app import SMALL, WIDE, MakeApp, editor, go_to, panel, press, shown, until
+from tests.course.test_app import SMALL, WIDE, MakeApp, editor, go_to, panel, prediction, press, shown, until
 from tests.course.test_keeping import status
 
 OLDER = "before you changed it"
@@ -311,3 +317,62 @@ async def test_the_recap_says_that_a_quiz_with_mistakes_was_answered(app: Course
             await press(pilot, "enter")
         await go_to(pilot, app, "perf_counter/recap")
         assert "✓ Check yourself  1/5, all answered" in shown(app)
+
+
+# Predictions
+
+
+async def test_each_card_that_asks_for_a_prediction_says_so_and_f5_asks_before_it_runs(
+    own: Workspace, kept: Progress, fake: FakeGrader
+) -> None:
+    app = CourseApp(catalog.load(), own, kept, lambda: fake)
+    cards = [step for lesson in app.catalog.lessons for step in lesson.steps if step.kind == "card"]
+    async with app.run_test(size=SMALL) as pilot:
+        asking = 0
+        for card in cards:
+            blocks = parse(card.text)
+            if end_of_question(blocks) is None:
+                assert card.prediction is None
+                continue
+            await go_to(pilot, app, card.id)
+            assert "What do you expect?" in shown(app), card.id
+            if any(isinstance(block, Code) and block.runnable for block in blocks):
+                asking += 1
+                await press(pilot, "f5")
+                assert app.screen.query_one(PredictionPanel).is_asking, card.id
+        assert fake.asked == []
+        assert asking > 30
+
+
+async def test_what_one_expected_in_a_few_words_is_told_beside_the_output(app: CourseApp, fake: FakeGrader) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await prediction(app, pilot)
+        await press(pilot, "f5")
+        assert fake.asked == []
+        await press(pilot, *"12 ms")
+        assert app.screen.query_one("#prediction-words", Input).value == "12 ms"
+        await press(pilot, "enter")
+        await until(pilot, lambda: "You expected: 12 ms" in shown(app))
+        assert "The answer." in shown(app)
+        assert len(fake.asked) == 1
+        await press(pilot, "f5")
+        await until(pilot, lambda: len(fake.asked) == 2)
+
+
+@pytest.mark.parametrize("size", [SMALL, (60, 16)])
+async def test_an_open_question_can_be_put_off_and_is_seen_whole(
+    app: CourseApp, fake: FakeGrader, size: tuple[int, int]
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        await prediction(app, pilot)
+        await press(pilot, "f5", "x")
+        panel_shown = app.screen.query_one(PredictionPanel)
+        assert app.screen.region.contains_region(panel_shown.region)
+        assert panel_shown.max_scroll_y == 0
+        await press(pilot, "escape")
+        assert not panel_shown.is_asking
+        await press(pilot, "f5")
+        assert app.screen.query_one("#prediction-words", Input).value == ""
+        await press(pilot, *"more", "f5")
+        await until(pilot, lambda: "You expected: more" in shown(app))
+        assert len(fake.asked) == 1

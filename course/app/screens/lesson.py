@@ -16,7 +16,7 @@ from course.app.prose import STRONG, Block, Code, Text, heading, parse
 from course.app.screens.base import HELP, SIDEWAYS, TIMELINE, StepScreen
 from course.app.widgets.actions import BACK, NEXT, ActionBar, ActionButton
 from course.app.widgets.job import JobPanel
-from course.app.widgets.prediction import PredictionPanel, outcome
+from course.app.widgets.prediction import PredictionPanel, expected, outcome
 from course.app.widgets.prose import Prose
 from course.catalog import MOST_CHOICES
 from course.progress import REVEALED
@@ -47,8 +47,8 @@ class LessonScreen(StepScreen):
 A card of the lesson. Code that says “F5 runs this” is a whole program: F5 runs it on the GPU named at the top and shows
 what it prints below it; > and < scroll lines sideways that are wider than the window.
 
-Where a card asks you to predict, do it before you run: what follows is shown after the run, or with Space or Enter. On
-some cards F5 first asks what you expect; the number of a choice answers, F5 again runs without an answer.
+Where a card asks you to predict, do it before you run: F5 first asks what you expect, with choices or for a few words;
+F5 again runs it. What follows is shown after the run, or with Space or Enter.
 """)
     BINDINGS = [  # noqa: RUF012
         HELP,
@@ -124,16 +124,15 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         self._code = code.code if isinstance(code, Code) else None
         question = end_of_question(blocks)
         split = max(question or 0, 0 if at is None else at + 1) or len(blocks)
-        self._asks = not self.aside and step.prediction is not None
-        if self._asks:
+        if not self.aside and step.prediction is not None:
             question = split
-            self._asks = self.course.progress.setting(self._revealed) is None
         self._split = split
         self.query_one(PredictionPanel).end()
         panel_above = any(isinstance(block, Code) and block.is_python for block in blocks[:split][-1:])
         self.query_one("#after", Prose).set_class(not panel_above, "-apart")
         unread = not self.aside and self.course.progress.setting(self._revealed) is None
         self._answer = blocks[split:] if question is not None and unread else ()
+        self._asks = question is not None and unread and self._code is not None
         self.say_card(blocks)
         self.query_one(JobPanel).display = False
         bar = self.query_one(ActionBar)
@@ -158,10 +157,11 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         """Show the text above and below the output, as far as it isn't kept back."""
         before, after = self.query_one("#before", Prose), self.query_one("#after", Prose)
         before.show([heading(self.step.title), *blocks[: self._split]])
-        if self._answer:
-            run = _("F5 asks you, and runs it. ") if self._asks else _("F5 runs it. ") if self._code else ""
+        if self._answer or self._asks:
+            run = _("F5 asks you, and runs it. ") if self._asks else ""
             what = (_("What do you expect? "), "bold")
-            after.show([Text(Content.assemble(("▸ ", "$text-accent"), what, run, _("Space reads on.")))])
+            reads_on = _("Space reads on.") if self._answer else ""
+            after.show([Text(Content.assemble(("▸ ", "$text-accent"), what, run, reads_on))])
         elif self._outcome_shown:
             self._show_outcome()
         else:
@@ -186,13 +186,18 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         if action == "sideways":
             return self.is_mounted and self.query_one(JobPanel).display
         if action == "predict":
-            return self.is_mounted and self.query_one(PredictionPanel).is_asking
+            return self.is_mounted and self.query_one(PredictionPanel).has_choices
         return not (self.aside and action in ("next_step", "previous_step"))
 
     @property
     def _revealed(self) -> str:
         """The name under which is kept that the learner has made a prediction on this card."""
         return f"{REVEALED}{self.step.id}"
+
+    @property
+    def _expected(self) -> str:
+        """The name under which is kept what the learner expected, in their words."""
+        return f"expected {self.step.id}"
 
     def reveal(self) -> bool:
         """Show what was kept back; returns whether there was something."""
@@ -209,11 +214,16 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
 
     def _show_outcome(self) -> None:
         """Say, below the output, what came of the prediction."""
+        if self.aside:
+            return
         prediction, choice = self.step.prediction, self.course.progress.prediction(self.step.id)
-        if prediction is not None and choice is not None and not self.aside:
-            self._outcome_shown = True
-            after = self.query_one("#after", Prose)
-            after.show([outcome(prediction, choice), *parse(self.step.text)[self._split :]])
+        words = self.course.progress.setting(self._expected)
+        told = outcome(prediction, choice) if prediction is not None and choice is not None else None
+        if told is None and prediction is None and words:
+            told = expected(words)
+        self._outcome_shown = told is not None
+        after = self.query_one("#after", Prose)
+        after.show([*([told] if told is not None else ()), *parse(self.step.text)[self._split :]])
 
     def action_reveal_or_next(self) -> None:
         if self.reveal():
@@ -245,16 +255,21 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
         if self._code:
             self.course.copy(self._code + "\n")
 
-    def action_run(self) -> None:
+    async def action_run(self) -> None:
         if self._code is None:
             return
         panel = self.query_one(PredictionPanel)
-        if self._asks and self.step.prediction is not None and not panel.is_asking:
-            panel.ask(self.step.prediction)
+        if self._asks and not panel.is_asking:
+            if self.step.prediction is not None:
+                panel.ask(self.step.prediction)
+            else:
+                await panel.ask_openly()
             self.call_after_refresh(self._show_code)
-            return
-        self._stop_asking()
-        self._run(self._code)
+        elif panel.is_asking and not panel.has_choices:
+            panel.take_words()
+        else:
+            self._stop_asking()
+            self._run(self._code)
 
     def _show_code(self) -> None:
         """Show the program above the question, its beginning first."""
@@ -272,9 +287,12 @@ some cards F5 first asks what you expect; the number of a choice answers, F5 aga
     @on(PredictionPanel.Answered)
     def _predicted(self, event: PredictionPanel.Answered) -> None:
         prediction = self.step.prediction
-        if prediction is not None and self._code is not None:
+        if prediction is not None and event.choice is not None:
             came_true = None if prediction.right is None else event.choice == prediction.right
             self.course.progress.predict(self.step.id, event.choice, came_true)
+        elif event.words:
+            self.course.progress.set(self._expected, event.words)
+        if self._code is not None:
             self._stop_asking()
             self._run(self._code)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
@@ -12,21 +12,9 @@ from textual.widgets import Input
 from textual.widgets.text_area import Selection
 
 from course.app import edits
-from course.app.keys import act, typed
 from course.app.widgets.editor import Editor
+from course.app.widgets.field import Field
 from lab.language import N_, _, ngettext
-
-
-class Field(Input):
-    """An input of one line that takes what terminals report as codes."""
-
-    async def on_key(self, event: events.Key) -> None:
-        if event.character is None and (character := typed(event)):
-            event.stop()
-            event.prevent_default()
-            self.insert_text_at_cursor(character)
-        elif not event.is_printable:
-            await act(self, event)
 
 
 class FoundCount(Widget, can_focus=False):
@@ -51,7 +39,7 @@ class CaseSwitch(Widget, can_focus=False):
     """Whether case matters."""
 
     def render(self) -> str:
-        return "Aa=Aa" if self.exact else "Aa=aa"
+        return _("exact case") if self.exact else _("any case")
 
     def on_click(self) -> None:
         self.exact = not self.exact

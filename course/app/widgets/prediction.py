@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from course.app.prose import QUIET, Block, Text, flow, one_line
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
     from course.catalog import Prediction
 
 KEYS = N_("A number or Enter answers. F5 runs without, Esc goes back.")
+OPEN_KEYS = N_("A few words are enough; Enter or F5 runs it, Esc goes back.")
 
 
 class PredictionPanel(Vertical):
-    """The question and its choices, one key each; there only while it asks."""
+    """The question and its choices, one key each, or a line to type into; there only while it asks."""
 
     DEFAULT_CSS = """
     PredictionPanel {
@@ -31,15 +33,21 @@ class PredictionPanel(Vertical):
         border-top: solid $accent 60%;
         & > Prose { max-width: 88; }
         & > ChoiceList { max-width: 88; max-height: 100; }
+        & > Field { max-width: 88; height: 1; border: none; padding: 0 1; background: $surface; }
     }
     """
 
     class Answered(Message):
         """The learner has made a prediction."""
 
-        def __init__(self, choice: int) -> None:
+        def __init__(self, choice: int | None, words: str = "") -> None:
             super().__init__()
             self.choice = choice
+            """Which of the choices; None where there were none."""
+            self.words = words
+            """What was typed where there were no choices."""
+
+    _is_open = False
 
     def compose(self) -> ComposeResult:
         yield Prose(id="prediction-question")
@@ -52,8 +60,7 @@ class PredictionPanel(Vertical):
 
     def ask(self, prediction: Prediction, at: int = 0) -> None:
         """Ask, and wait for an answer."""
-        self.display = True
-        self.query_one("#prediction-question", Prose).show([Text(one_line(prediction.question).stylize("bold"))])
+        self._begin(one_line(prediction.question), is_open=False)
         width = max(min(self.screen.size.width - 6, 88) - 3, 8)
         options = [
             Option(flow([Text(one_line(choice), Content.styled(f"{number}  ", "$text-accent"))], width))
@@ -65,11 +72,43 @@ class PredictionPanel(Vertical):
         choices.highlighted = at
         choices.focus()
 
+    async def ask_openly(self) -> None:
+        """Ask without choices, for a few words."""
+        from course.app.widgets.field import Field
+
+        self._begin(Content(_("What do you expect?")), is_open=True)
+        if not self.query(Field):
+            await self.mount(Field(id="prediction-words", compact=True), before="#prediction-keys")
+        field = self.query_one(Field)
+        field.display = True
+        field.value = ""
+        self.screen.set_focus(field)
+
+    def _begin(self, question: Content, *, is_open: bool) -> None:
+        self.display = True
+        self._is_open = is_open
+        self.query_one("#prediction-question", Prose).show([Text(question.stylize("bold"))])
+        self.query_one(ChoiceList).display = not is_open
+        for field in self.query("Field"):
+            field.display = is_open
+        self._say_keys()
+
+    def _say_keys(self) -> None:
+        keys = OPEN_KEYS if self._is_open else KEYS
+        self.query_one("#prediction-keys", Prose).show([Text(Content.styled(_(keys), QUIET))])
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether it asks for one of several choices."""
+        return self.is_asking and not self._is_open
+
     def retell(self, prediction: Prediction | None) -> None:
         """Say it again, in another language, with the same choice looked at."""
-        if self.is_asking and prediction is not None:
+        if self.has_choices and prediction is not None:
             self.ask(prediction, self.query_one(ChoiceList).highlighted or 0)
-        self.query_one("#prediction-keys", Prose).show([Text(Content.styled(_(KEYS), QUIET))])
+        elif self.is_asking:
+            self._begin(Content(_("What do you expect?")), is_open=True)
+        self._say_keys()
 
     def end(self) -> None:
         """Stop asking."""
@@ -79,9 +118,21 @@ class PredictionPanel(Vertical):
         event.stop()
         self.answer(event.option_index)
 
+    @on(Input.Submitted)
+    def take_words(self, event: Input.Submitted | None = None) -> None:
+        """Take what was typed, if anything was."""
+        if event is not None:
+            event.stop()
+        self.end()
+        self.post_message(self.Answered(None, " ".join(self.query_one(Input).value.split())))
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+
     def answer(self, choice: int) -> None:
         """Take this choice, if it is one."""
-        if self.is_asking and choice < self.query_one(ChoiceList).option_count:
+        if self.has_choices and choice < self.query_one(ChoiceList).option_count:
             self.end()
             self.post_message(self.Answered(choice))
 
@@ -97,3 +148,8 @@ def outcome(prediction: Prediction, choice: int) -> Block:
     else:
         mark = Content.styled("✗ ", "$text-error")
     return Text(Content.assemble(_("You said: "), said.stylize("bold"), ". ", why), mark)
+
+
+def expected(words: str) -> Block:
+    """What the learner expected, to be read beside the output."""
+    return Text(Content.assemble(_("You expected: "), (words, "bold")), Content.styled("▸ ", "$text-accent"))
