@@ -46,7 +46,8 @@ def _diagnosis(found: Diagnosis, ink: Ink) -> Iterator[str]:
     paint = {"unknown": ink.warn, "none": ink.good, "compute": ink.good}.get(verdict.bottleneck, ink.bad)
     rank = _(" (rank {rank})", rank=found.rank) if found.rank is not None else ""
     share = _(", {share:.0%} of the time", share=verdict.share) if verdict.bottleneck not in ("unknown", "none") else ""
-    yield f"{ink.bold(printable(found.file))}{rank}: {paint(verdict.bottleneck)}{share}"
+    said = paint(verdict.bottleneck) + share
+    yield _("{name}: {detail}", name=ink.bold(printable(found.file)) + rank, detail=said)
     yield from _wrapped(ink, verdict.summary, "  ")
     yield from _wrapped(ink, saving(found), "  ")
     if found.devices:
@@ -144,7 +145,8 @@ def _comparison(found: Sequence[Diagnosis], comparison: Comparison, ink: Ink) ->
     yield from _wrapped(ink, comparison.summary, "  ")
     yield ""
     for title, each in ((_("before"), before), (_("after"), after)):
-        yield f"  {title:<7}{ink.bold(printable(each.file))}: {each.verdict.bottleneck}"
+        said = _("{name}: {detail}", name=ink.bold(printable(each.file)), detail=each.verdict.bottleneck)
+        yield f"  {title:<7}{said}"
         yield from _wrapped(ink, each.verdict.summary, "         ")
     if comparison.changes:
         yield ""
@@ -157,7 +159,8 @@ def _comparison(found: Sequence[Diagnosis], comparison: Comparison, ink: Ink) ->
         yield f"  {_(NAMES[change.bottleneck]):<44}{values[0]:>10}{values[1]:>10}"
     for each in found:
         for warning in each.warnings:
-            yield from _wrapped(ink, f"! {printable(each.file)}: {printable(warning)}", "  ", hang=2)
+            said = _("{name}: {detail}", name=printable(each.file), detail=printable(warning))
+            yield from _wrapped(ink, f"! {said}", "  ", hang=2)
 
 
 def short(name: str) -> str:

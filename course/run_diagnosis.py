@@ -59,8 +59,8 @@ class Piece:
 def diagnose_run(run: RunView, name: str, gpu: str = "", real: bool = False) -> Diagnosis:
     """The verdict on a run, or why there is none."""
     if not run.streams:
-        reason = REAL if real else _("the run gave the GPU nothing to do")
-        return _nothing(name, reason, AGAIN_ON_REAL if real else "")
+        reason = _(REAL) if real else _("the run gave the GPU nothing to do")
+        return _nothing(name, reason, _(AGAIN_ON_REAL) if real else "")
     begin_s, end_s, earlier_s, steps = window(run)
     computing = _clipped(
         union(span for span in run.launches if span.kind not in ("memcpy", "collective")), begin_s, end_s
@@ -105,7 +105,7 @@ def diagnose_run(run: RunView, name: str, gpu: str = "", real: bool = False) -> 
         verdict=replace(verdict, summary=summary(verdict, found, evidence, why_not)),
         parts=tuple(part for part in parts if part.share >= MENTIONED_SHARE),
         evidence=evidence,
-        record_better=(AGAIN,) if bottleneck == "python" else (),
+        record_better=(_(AGAIN),) if bottleneck == "python" else (),
     )
 
 

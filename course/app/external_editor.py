@@ -42,7 +42,7 @@ def editor_command(environment: Mapping[str, str], path: Path, row: int, column:
     except ValueError as error:
         raise EditorError(_("$EDITOR can't be read ({error}): {wanted}", error=error, wanted=wanted)) from error
     if not command:
-        raise EditorError(NOT_SET)
+        raise EditorError(_(NOT_SET))
     if shutil.which(command[0], path=environment.get("PATH")) is None:
         raise EditorError(
             _(

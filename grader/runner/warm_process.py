@@ -115,7 +115,7 @@ class WarmProcess:
                 self.ready_gpu = news.gpu
                 self.layers_inside = news.layers
                 if self.shut_in and self.bubble is None and NAMESPACES not in news.layers:
-                    raise Lost(NEEDS_NAMESPACES)
+                    raise Lost(_(NEEDS_NAMESPACES))
 
     def send(self, order: Order, files: list[int] | None = None) -> None:
         try:

@@ -10,9 +10,12 @@ import rich._wrap
 from textual.content import Content
 
 from course import catalog, terms
+from course.app.external_editor import EditorError, editor_command
 from course.app.line_breaks import keep_no_break_spaces
 from grader.lesson_files import alphabetical, split, unwrap
 from grader.lint.height import height
+from lab.language import speaking
+from tests.course.test_run_diagnosis import diagnosed
 
 QUESTION = "Combien\u202f?"
 LESSON = f"""\
@@ -98,3 +101,12 @@ def test_an_accent_stands_beside_its_letter() -> None:
 def test_the_french_glossary_is_listed_as_it_is_written() -> None:
     written = [section.name for section in split((terms.folders.GLOSSARY / "fr.md").read_text("utf-8")).sections]
     assert [term.id for term in terms.load(language="fr")] == written
+
+
+def test_what_a_constant_marks_for_translation_is_said_where_it_is_shown() -> None:
+    with speaking("fr"):
+        with pytest.raises(EditorError, match="Aucun éditeur"):
+            editor_command({}, Path("train.py"), 0, 0)
+        of_a_real_gpu = diagnosed([], real=True)
+    assert "seul torch.profiler" in of_a_real_gpu.verdict.summary
+    assert "Ouvrir une trace" in of_a_real_gpu.record_better[0]
