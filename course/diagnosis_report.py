@@ -96,7 +96,8 @@ def _device(device: DeviceSplit, ink: Ink) -> Iterator[str]:
         (_("communication"), device.communication_us, 0),
         (_("copies"), device.copies_us, 0),
         (_("idle"), device.idle_us, 0),
-        *((_(name), us, 2) for name, us in sorted(device.idle.items(), key=lambda row: -row[1])),
+        # By the words that verdicts and exercises use, which are the same in every language.
+        *((name, us, 2) for name, us in sorted(device.idle.items(), key=lambda row: -row[1])),
     ]
     for name, us, indent in rows:
         share = us / device.window_us if device.window_us else 0.0
@@ -141,7 +142,9 @@ def _cost(cost: Cost) -> str:
 def _comparison(found: Sequence[Diagnosis], comparison: Comparison, ink: Ink) -> Iterator[str]:
     before, after = found
     paint = {True: ink.good, False: ink.bad, None: ink.warn}[comparison.helped]
-    yield paint({True: _("helped"), False: _("didn't help"), None: _("no difference")}[comparison.helped])
+    told = comparison.step_before_us is not None and comparison.step_after_us is not None
+    unclear = _("no difference") if told else _("I can't tell")
+    yield paint({True: _("helped"), False: _("didn't help"), None: unclear}[comparison.helped])
     yield from _wrapped(ink, comparison.summary, "  ")
     yield ""
     for title, each in ((_("before"), before), (_("after"), after)):

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from course import catalog
+from course import catalog, diagnosis_report
 from course.cli import main
 from course.remedies import REMEDIES
-from lab.trace.verdict import BOTTLENECKS
+from course.report import Ink
+from lab.language import speaking
+from lab.trace.verdict import BOTTLENECKS, DeviceSplit
 from tests.lab.trace.traces import Recorder, input_bound, write
 
 
@@ -67,6 +69,24 @@ def test_several_traces_are_a_list_in_json(trace: Path, faster: Path, capsys: py
     assert main(["diagnose", str(trace), str(faster), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [each["verdict"]["bottleneck"] for each in told["traces"]] == ["input", "compute"]
+
+
+def test_compare_without_steps_says_that_it_cannot_tell(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorder = Recorder()
+    recorder.launch(4_000)
+    without_steps = write(tmp_path / "without_steps.json", recorder.events)
+    assert main(["diagnose", "--compare", str(trace), str(without_steps)]) == 0
+    assert capsys.readouterr().out.startswith("I can't tell\n")
+
+
+def test_causes_of_idle_time_are_called_the_same_in_every_language() -> None:
+    split = DeviceSplit(0, "Card", 1000.0, 0.0, 0.0, 0.0, 1000.0, {"copies": 600.0, "launch": 400.0})
+    ink = Ink(io.StringIO())
+    with speaking("it"):
+        shown = [line.split()[0] for line in diagnosis_report._device(split, ink)]
+    assert shown[-3:] == ["pause", "copies", "launch"]
 
 
 def test_compare_says_that_it_helped(trace: Path, faster: Path, capsys: pytest.CaptureFixture[str]) -> None:
