@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.percent import Cell, Kind
+from lab.language import _
 
 SUFFIX = ".ipynb"
 METADATA = "profile_first"
@@ -38,7 +39,9 @@ def read_notebook(data: bytes, name: str) -> Notebook:
     _insist_on_python(node, name)
     found = node.get("cells")
     if not isinstance(found, list):
-        raise NotebookUnreadable(f"{name} has no list of cells, so it is no notebook. Save it again in Jupyter.")
+        raise NotebookUnreadable(
+            _("{name} has no list of cells, so it is no notebook. Save it again in Jupyter.", name=name)
+        )
     cells = tuple(_cell(each, number, name) for number, each in enumerate(found, 1))
     own = _own(node.get("metadata")).get("exercises")
     exercises = tuple(each for each in own if isinstance(each, str)) if isinstance(own, list) else ()
@@ -58,23 +61,34 @@ def _node(data: bytes, name: str) -> Any:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise NotebookUnreadable(
-            f"{name} isn't UTF-8 text (byte {error.start}), so it is no notebook. Save it again in Jupyter."
+            _(
+                "{name} isn't UTF-8 text (byte {start}), so it is no notebook. Save it again in Jupyter.",
+                name=name,
+                start=error.start,
+            )
         ) from None
     if not text.strip():
-        raise NotebookUnreadable(f"{name} is empty. Save the notebook in Jupyter and check that file.")
+        raise NotebookUnreadable(_("{name} is empty. Save the notebook in Jupyter and check that file.", name=name))
     try:
         node = nbformat.reader.reads(text)
         major = node.get("nbformat", FORMAT)
         if type(major) is int and major < FORMAT:
             node = nbformat.convert(node, FORMAT)
     except RecursionError:
-        raise NotebookUnreadable(f"{name} is nested too deeply to be a notebook. Save it again in Jupyter.") from None
+        raise NotebookUnreadable(
+            _("{name} is nested too deeply to be a notebook. Save it again in Jupyter.", name=name)
+        ) from None
     except Exception:  # nbformat expects more of a notebook than is needed to read its code
         node = _by_hand(text, name)
     if type(node.get("nbformat", FORMAT)) is int and node.get("nbformat", FORMAT) > FORMAT:
         raise NotebookUnreadable(
-            f"{name} is in notebook format {node['nbformat']}, which is newer than {FORMAT}. "
-            "Save it as a .py file in percent format, or in Jupyter as a notebook of format 4."
+            _(
+                "{name} is in notebook format {format}, which is newer than {known}. Save it as a .py "
+                "file in percent format, or in Jupyter as a notebook of format 4.",
+                name=name,
+                format=node["nbformat"],
+                known=FORMAT,
+            )
         )
     return node
 
@@ -85,16 +99,27 @@ def _by_hand(text: str, name: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         why = (
-            f"{name} ends in the middle (line {error.lineno}), as after a download that was cut off. Get it again."
+            _(
+                "{name} ends in the middle (line {line}), as after a download that was cut off. Get it again.",
+                name=name,
+                line=error.lineno,
+            )
             if cut_off and text.lstrip().startswith("{")
-            else f"{name} isn't JSON, as a notebook is (line {error.lineno}: {error.msg}). "
-            "Save it again in Jupyter; a Python file's name should end in .py."
+            else _(
+                "{name} isn't JSON, as a notebook is (line {line}: {reason}). Save it again in Jupyter; a "
+                "Python file's name should end in .py.",
+                name=name,
+                line=error.lineno,
+                reason=error.msg,
+            )
         )
         raise NotebookUnreadable(why) from None
     except (ValueError, RecursionError) as error:
-        raise NotebookUnreadable(f"{name} can't be read as JSON ({error}). Save it again in Jupyter.") from None
+        raise NotebookUnreadable(
+            _("{name} can't be read as JSON ({error}). Save it again in Jupyter.", name=name, error=error)
+        ) from None
     if not isinstance(node, dict):
-        raise NotebookUnreadable(f"{name} is JSON, but no notebook. Save it again in Jupyter.")
+        raise NotebookUnreadable(_("{name} is JSON, but no notebook. Save it again in Jupyter.", name=name))
     return node
 
 
@@ -107,8 +132,12 @@ def _insist_on_python(node: Mapping[str, Any], name: str) -> None:
         language = described.get(key) if isinstance(described, Mapping) else None
         if isinstance(language, str) and language and not re.search("python", language, re.IGNORECASE):
             raise NotebookUnreadable(
-                f"{name} is a notebook for {language[:40]}. The exercises are in Python: choose a Python kernel, "
-                "and save the notebook."
+                _(
+                    "{name} is a notebook for {language}. The exercises are in Python: choose a Python "
+                    "kernel, and save the notebook.",
+                    name=name,
+                    language=language[:40],
+                )
             )
 
 
@@ -118,7 +147,11 @@ def _cell(found: object, number: int, name: str) -> Cell:
         source = "".join(source)
     if not isinstance(found, Mapping) or not isinstance(source, str):
         raise NotebookUnreadable(
-            f"{name}: cell {number} has no text as its source. Save the notebook again in Jupyter."
+            _(
+                "{name}: cell {number} has no text as its source. Save the notebook again in Jupyter.",
+                name=name,
+                number=number,
+            )
         )
     given = found.get("cell_type")
     kind: Kind = "code" if given == "code" or (given is None and "outputs" in found) else "markdown"
@@ -131,24 +164,24 @@ def answers_in(notebook: Notebook) -> dict[str, object]:
     holding = [i for i, cell in enumerate(notebook.cells) if cell.kind == "code" and _ANSWERS.search(cell.source)]
     at = notebook.quiz_cell if notebook.quiz_cell in holding else holding[-1] if holding else None
     if at is None:
-        raise ValueError("no cell begins with `answers = {`. Keep the cell that the notebook came with.")
-    here, source = f"cell {at + 1}", notebook.cells[at].source
+        raise ValueError(_("no cell begins with `answers = {`. Keep the cell that the notebook came with."))
+    here, source = _("cell {cell}", cell=at + 1), notebook.cells[at].source
     if len(source) > MAX_ANSWERS:
-        raise ValueError(f"{here} is too long. Write only the answers into it.")
+        raise ValueError(_("{here} is too long. Write only the answers into it.", here=here))
     try:
         statements = ast.parse(source).body
     except SyntaxError as error:
-        raise ValueError(f"{here}, line {error.lineno}: {error.msg}.") from None
+        raise ValueError(_("{here}, line {line}: {reason}.", here=here, line=error.lineno, reason=error.msg)) from None
     except (ValueError, RecursionError, MemoryError):
-        raise ValueError(f"{here} isn't Python. Write only the answers into it.") from None
+        raise ValueError(_("{here} isn't Python. Write only the answers into it.", here=here)) from None
     for statement in reversed(statements):
         match statement:
             case (
                 ast.Assign(targets=[ast.Name(id="answers")], value=value)
                 | ast.AnnAssign(target=ast.Name(id="answers"), value=ast.expr() as value)
             ):
-                return _dictionary(value, f"{here}, line {statement.lineno}")
-    raise ValueError(f"{here} has no `answers = {{…}}`. Keep the cell that the notebook came with.")
+                return _dictionary(value, _("{here}, line {line}", here=here, line=statement.lineno))
+    raise ValueError(_("{here} has no `answers = {{…}}`. Keep the cell that the notebook came with.", here=here))
 
 
 def _dictionary(value: ast.expr, here: str) -> dict[str, object]:
@@ -157,5 +190,7 @@ def _dictionary(value: ast.expr, here: str) -> dict[str, object]:
     except (ValueError, TypeError, RecursionError, MemoryError):
         answers = None
     if not isinstance(answers, dict):
-        raise ValueError(f"{here}: the answers are read without running the cell, so write them out as a dictionary.")
+        raise ValueError(
+            _("{here}: the answers are read without running the cell, so write them out as a dictionary.", here=here)
+        )
     return {str(question): choice for question, choice in answers.items()}
