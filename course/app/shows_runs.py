@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from lab.language import _, ngettext
 
 if TYPE_CHECKING:
     from course.app.runs import Kind, SeenRun, SeenRuns, Shown
+    from course.workspace import Workspace
 
 READ_AT_ONCE = 2_000
 """A run with more events is read beside the app, so that its timeline opens at once."""
@@ -20,6 +22,7 @@ READ_AT_ONCE = 2_000
 class ShowsRuns(App[None]):
     """Keeps the last runs of each file."""
 
+    workspace: Workspace
     first_traces: Sequence[Path] = ()
     """To be shown when the app opens."""
     first_compared: bool = False
@@ -44,17 +47,46 @@ class ShowsRuns(App[None]):
         if not events:
             return
         seen = self.runs.keep(path.name, kind, str(path), gpu, events)
+        self._keep_for_the_next_start(kind, path, gpu, events)
         if len(events) > READ_AT_ONCE:
             self.run_worker(seen.choices, thread=True, group="reading", exit_on_error=False)
         self.screen.refresh_bindings()
 
+    def _keep_for_the_next_start(self, kind: Kind, path: Path, gpu: Any, events: Sequence[Any]) -> None:
+        from course.app import kept_run
+
+        on = kept_run.KeptGpu(gpu.kind, gpu.name) if gpu is not None else None
+        run = kept_run.KeptRun(path.name, kind, str(path), on, list(events))
+        # Beside the app: it takes as long as the disk.
+        self.run_worker(partial(kept_run.write, self._kept_file, run), thread=True, group="keep", exit_on_error=False)
+
+    @property
+    def _kept_file(self) -> Path:
+        return self.workspace.folder.parent / "last-run.json"
+
+    @cached_property
+    def _is_one_kept(self) -> bool:
+        """Whether there is a run of an earlier start to be shown, until it turns out that it can't be read."""
+        return self._kept_file.is_file()
+
+    def _earlier_run(self) -> SeenRun | None:
+        """The last run of an earlier start."""
+        from course.app import kept_run
+
+        kept = kept_run.read(self._kept_file)
+        if kept is None:
+            self._is_one_kept = False
+            self.notify(_("What is kept of the last run can't be read. Run it again with F5."), severity="warning")
+            return None
+        return self.runs.keep(kept.name, kept.kind, kept.key, kept.gpu, kept.events)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action != "timeline" or self.seen_run is not None
+        return action != "timeline" or self.seen_run is not None or self._is_one_kept
 
     def action_timeline(self) -> None:
         """Show the last run over time."""
-        if self.seen_run is not None:
-            self.show_run(self.seen_run)
+        if (run := self.seen_run or (self._earlier_run() if self._is_one_kept else None)) is not None:
+            self.show_run(run)
 
     def show_run(self, seen: SeenRun, before: SeenRun | None = None) -> None:
         """Show a run or a trace over time, with another one over it if there is one."""
@@ -85,5 +117,5 @@ class ShowsRuns(App[None]):
         yield SystemCommand(
             _("Open a trace…"), _("Show a trace file of any PyTorch program over time"), self.open_trace
         )
-        if self.seen_run is not None:
+        if self.seen_run is not None or self._is_one_kept:
             yield SystemCommand(_("Timeline"), _("What the GPU did in the last run"), self.action_timeline)

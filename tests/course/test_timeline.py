@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
+from course.app import kept_run
 from course.app.app import CourseApp
 from course.app.run_words import headline
 from course.app.runs import Shown
@@ -132,6 +134,52 @@ async def test_the_key_is_shown_once_there_is_a_run_to_see(seen: CourseApp) -> N
         await press(pilot, "f5")
         await until(pilot, lambda: seen.job is None and seen.seen_run is not None)
         assert "Timeline" in keys_shown(seen)
+
+
+def kept_run_file(app: CourseApp) -> Path:
+    return app.workspace.folder.parent / "last-run.json"
+
+
+async def test_the_last_run_is_seen_after_a_restart_too(make_app: Callable[[], CourseApp], fake: FakeGrader) -> None:
+    fake.events = EVENTS
+    first = make_app()
+    async with first.run_test(size=SMALL) as pilot:
+        timeline = await open_timeline(pilot, first)
+        before = drawn(timeline)
+        await until(pilot, lambda: kept_run_file(first).is_file())
+    again = make_app()
+    async with again.run_test(size=SMALL) as pilot:
+        await go_to(pilot, again, "perf_counter/first_card")
+        assert "Timeline" in keys_shown(again)
+        await press(pilot, "f10")
+        await until(pilot, lambda: isinstance(again.screen, TimelineScreen) and again.screen.is_mounted)
+        await pilot.pause()
+        assert drawn(again.screen.query_one(Timeline)) == before
+        assert "simulated" in again.screen.query_one("#timeline-facts", StatusLine).text.plain
+        await press(pilot, "escape", "f10")
+        assert len(again.runs) == 1
+
+
+async def test_a_kept_run_that_cannot_be_read_is_said_once(make_app: Callable[[], CourseApp]) -> None:
+    app = make_app()
+    kept_run_file(app).parent.mkdir(parents=True, exist_ok=True)
+    kept_run_file(app).write_bytes(b'{"name": 1')
+    async with app.run_test(size=SMALL) as pilot:
+        await go_to(pilot, app, "perf_counter/first_card")
+        await press(pilot, "f10")
+        assert isinstance(app.screen, LessonScreen)
+        assert any("Run it again" in each.message for each in app._notifications)
+        assert "Timeline" not in keys_shown(app)
+
+
+def test_a_run_that_takes_too_much_is_not_kept_and_no_older_one_in_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "last-run.json"
+    small = kept_run.KeptRun("a.py", "run", "a.py", None, [{"what": "launch"}])
+    kept_run.write(file, small)
+    assert kept_run.read(file) == small
+    kept_run.write(file, kept_run.KeptRun("a.py", "run", "a.py", None, [{"x": "y" * kept_run.MOST_BYTES}]))
+    assert not file.exists()
+    assert kept_run.read(file) is None
 
 
 @pytest.mark.parametrize("step", ["perf_counter/first_card", EXERCISE])
