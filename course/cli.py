@@ -10,7 +10,7 @@ from pathlib import Path
 
 from course import language
 from course.names import WrongUsage
-from lab.language import LANGUAGES, _
+from lab.language import LANGUAGES, _, told
 
 PASSED, NOT_PASSED, WRONG_USAGE = 0, 1, 2
 
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        chosen, given = language.told(given)
+        chosen, given = told(given)
     except ValueError as error:
         language.begin()
         return _wrong(_("--lang takes one of {known}, not {given!r}.", known=", ".join(LANGUAGES), given=str(error)))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from pathlib import Path
 
 from course import folders
 from lab import language
-
-OPTION = "--lang"
 
 _told: str | None = None
 
@@ -48,26 +45,4 @@ def again() -> None:
 
 def as_told() -> list[str]:
     """What lets a program that is started from here speak as this one was told to, if it was."""
-    return [OPTION, _told] if _told else []
-
-
-def told(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """What `--lang` says, wherever it stands, and the other arguments. What follows `run FILE` is the program's own.
-
-    Raises ValueError where it names no language that there is.
-    """
-    chosen: str | None = None
-    rest: list[str] = []
-    left = iter(arguments)
-    for argument in left:
-        name, equals, value = argument.partition("=")
-        if name == OPTION:
-            value = value if equals else next(left, "")
-            chosen = language.known(value) if value else None
-            if chosen is None:
-                raise ValueError(value)
-        else:
-            rest.append(argument)
-        if len(rest) == 2 and rest[0] == "run":
-            break
-    return chosen, [*rest, *left]
+    return [language.OPTION, _told] if _told else []

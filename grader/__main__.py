@@ -8,37 +8,67 @@ from pathlib import Path
 
 from grader.batch.command import add_arguments
 from grader.errors import GraderError
+from grader.seeds import seed
 from grader.verdict import Verdict, to_json
-from lab.command_line import file_to_write
+from lab.command_line import file_to_write, words_of_argparse
+from lab.language import LANGUAGES, N_, _, ngettext, of_environment, speaking, told
+
+DESCRIPTION = N_(
+    "The grader for instructors and authors: grades files, hands the course out, finds what an exercise lacks."
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    check = commands.add_parser("check", help="grade files whose paths end in <lesson>/<exercise>.py or .ipynb")
-    check.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    check.add_argument("--exercise", help="the exercise, where the path doesn't tell")
-    check.add_argument("--seed", type=int, help="repeat a verdict")
-    check.add_argument("--json", action="store_true", help="print a list of verdicts")
-    lint = commands.add_parser("lint", help="find what is missing or wrong anywhere in the course")
-    lint.add_argument("--quick", action="store_true", help="don't run the starters and solutions")
-    release = commands.add_parser("release", help="write the course for students, without solutions; or for Gradescope")
-    release.add_argument("assigned", nargs="*", metavar="EXERCISE|LESSON", help="what counts; all if none is named")
-    release.add_argument("--out", type=Path, metavar="DIR", help="a new folder for the course as students get it")
-    release.add_argument("--without-checks", action="store_true", help="students can't check their code themselves")
-    release.add_argument(
-        "--gradescope", type=file_to_write, metavar="FILE.zip", help="an autograder to upload to Gradescope"
+    try:
+        chosen, given = told(sys.argv[1:] if arguments is None else arguments)
+    except ValueError as error:
+        known = ", ".join(LANGUAGES)
+        print(_("grader: --lang takes one of {known}, not {given!r}.", known=known, given=str(error)), file=sys.stderr)
+        return 2
+    with speaking(chosen or of_environment()):
+        with words_of_argparse():
+            options = _parser().parse_args(given)
+        return _carried_out(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m grader", description=_(DESCRIPTION))
+    commands = parser.add_subparsers(title=_("commands"), dest="command", metavar=_("COMMAND"), required=True)
+    check = commands.add_parser("check", help=_("grade files whose paths end in <lesson>/<exercise>.py or .ipynb"))
+    check.add_argument("files", nargs="+", type=Path, metavar=_("FILE"))
+    check.add_argument("--exercise", metavar=_("EXERCISE"), help=_("which exercise it is, where the file doesn't tell"))
+    check.add_argument("--seed", type=seed, metavar="N", help=_("repeat a check with the inputs of this seed"))
+    check.add_argument("--json", action="store_true", help=_("print a list of verdicts as JSON"))
+    lint = commands.add_parser("lint", help=_("find what is missing or wrong anywhere in the course"))
+    lint.add_argument("--quick", action="store_true", help=_("don't run the starters and solutions"))
+    release = commands.add_parser(
+        "release", help=_("write the course for students, without solutions; or for Gradescope")
     )
     release.add_argument(
-        "--unsafe", action="store_true", help="let the autograder grade where submissions can't be kept apart from it"
+        "assigned", nargs="*", metavar=_("EXERCISE|LESSON"), help=_("what counts; all if none is named")
     )
-    autograde = commands.add_parser("autograde", help="grade what one student handed in, as Gradescope asks for it")
-    autograde.add_argument("submission", type=Path, metavar="DIR")
-    autograde.add_argument("--assignment", type=Path, required=True, metavar="FILE", help="what counts, from release")
-    autograde.add_argument("--out", type=Path, required=True, metavar="FILE", help="the results.json to write")
-    grade = commands.add_parser("grade", help="grade what a class handed in")
+    release.add_argument("--out", type=Path, metavar=_("DIR"), help=_("a new folder for the course as students get it"))
+    release.add_argument("--without-checks", action="store_true", help=_("students can't check their code themselves"))
+    release.add_argument(
+        "--gradescope", type=file_to_write, metavar=_("FILE.zip"), help=_("an autograder to upload to Gradescope")
+    )
+    release.add_argument(
+        "--unsafe",
+        action="store_true",
+        help=_("let the autograder grade where submissions can't be kept apart from it"),
+    )
+    autograde = commands.add_parser("autograde", help=_("grade what one student handed in, as Gradescope asks for it"))
+    autograde.add_argument("submission", type=Path, metavar=_("DIR"))
+    autograde.add_argument(
+        "--assignment", type=Path, required=True, metavar=_("FILE"), help=_("what counts, from release")
+    )
+    autograde.add_argument("--out", type=Path, required=True, metavar=_("FILE"), help=_("the results.json to write"))
+    grade = commands.add_parser("grade", help=_("grade what a class handed in, and write gradebook and feedback"))
     add_arguments(grade)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def _carried_out(options: argparse.Namespace) -> int:
     try:
         if options.command == "grade":
             from grader.batch.command import run
@@ -79,18 +109,34 @@ def _release(options: argparse.Namespace) -> int:
     from grader.release import NotReleased, autograder, release
 
     if options.out is None and options.gradescope is None:
-        raise NotReleased("Say what to write: --out DIR for students, --gradescope FILE.zip for Gradescope, or both.")
+        raise NotReleased(
+            _("Say what to write: --out DIR for students, --gradescope FILE.zip for Gradescope, or both.")
+        )
     if options.out is not None:
         files = release(options.out, assigned=options.assigned, checks=not options.without_checks)
-        print(f"{options.out}: {len(files)} files for students, without solutions and the answers to quizzes")
+        print(
+            ngettext(
+                "{out}: {n} file for students, without solutions and the answers to quizzes",
+                "{out}: {n} files for students, without solutions and the answers to quizzes",
+                len(files),
+                out=options.out,
+            )
+        )
     if options.gradescope is not None:
         files = autograder(options.gradescope, assigned=options.assigned, unsafe=options.unsafe)
-        print(f"{options.gradescope}: {len(files)} files for Gradescope, with the solutions. Students mustn't get it.")
+        print(
+            ngettext(
+                "{out}: {n} file for Gradescope, with the solutions. Students mustn't get it.",
+                "{out}: {n} files for Gradescope, with the solutions. Students mustn't get it.",
+                len(files),
+                out=options.gradescope,
+            )
+        )
     return 0
 
 
 def _tell(exercise: str) -> None:
-    print(f"running {exercise}", file=sys.stderr)
+    print(_("running {exercise}", exercise=exercise), file=sys.stderr)
 
 
 def _check(files: list[Path], exercise: str | None, seed: int | None, as_json: bool) -> int:
@@ -104,8 +150,11 @@ def _check(files: list[Path], exercise: str | None, seed: int | None, as_json: b
             wanted = [exercise] if exercise else exercises_of(file)
             if not wanted:
                 raise UnknownExercise(
-                    f"{file} doesn't say which exercise it is: its path should end in <lesson>/<exercise>.py or "
-                    ".ipynb. Name it with --exercise."
+                    _(
+                        "{file} doesn't say which exercise it is: its path should end in <lesson>/<exercise>.py or "
+                        ".ipynb. Name it with --exercise.",
+                        file=file,
+                    )
                 )
             for each in wanted:
                 verdict = check(each, file, seed=seed, runner=runner)
@@ -118,9 +167,16 @@ def _check(files: list[Path], exercise: str | None, seed: int | None, as_json: b
 
 
 def as_text(verdict: Verdict) -> str:
-    gpu = f", {verdict.gpu.kind} GPU: {verdict.gpu.name}" if verdict.gpu is not None else ""
-    head = f"{verdict.exercise}: {verdict.status}, {verdict.points} of {verdict.max_points} points"
-    lines = [f"{head} (seed {verdict.seed}{gpu})"]
+    gpu = f", {verdict.gpu.name}" if verdict.gpu is not None else ""
+    head = ngettext(
+        "{exercise}: {status}, {points} of {n} point",
+        "{exercise}: {status}, {points} of {n} points",
+        verdict.max_points,
+        exercise=verdict.exercise,
+        status=verdict.status,
+        points=verdict.points,
+    )
+    lines = [f"{head} (" + _("seed {seed}", seed=verdict.seed) + f"{gpu})"]
     for result in verdict.checks:
         lines.append(f"  {'✓' if result.passed else '✗'} {result.name} ({result.points}/{result.max_points})")
         if result.message is not None:

@@ -21,11 +21,12 @@ from grader.reports.gradescope import gradescope
 from grader.reports.words import Words
 from grader.seeds import SEEDS
 from grader.submissions.find import find_of_one
+from lab.language import N_, _, ngettext
 
 STUDENT = Student("student")
 MOST_FILES = 4
 """For one exercise; whoever hands in more tries many answers at once."""
-FAILED = "The autograder failed, which is no fault of your submission. Tell your instructor."
+FAILED = N_("The autograder failed, which is no fault of your submission. Tell your instructor.")
 
 
 class Assignment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +51,7 @@ def autograde(submission: Path, assignment: Path, out: Path, checkers: Sequence[
             written = _written(found, counts.points, results)
     except Exception:
         traceback.print_exc()  # Gradescope shows it to the instructor
-        written, code = {"score": 0, "output": FAILED, "stdout_visibility": "hidden", "tests": []}, 1
+        written, code = {"score": 0, "output": _(FAILED), "stdout_visibility": "hidden", "tests": []}, 1
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     return code
@@ -68,9 +69,15 @@ def _chosen(found: Found, points: Mapping[str, int]) -> list[Attempt]:
 def _written(found: Found, points: Mapping[str, int], results: list[Result]) -> dict[str, Any]:
     book = gradebook(found, results, exercises=points, title="", graded_at_s=time())
     written = gradescope(book.rows[0], Words())
-    notes = [f"{each.shown}: {each.why}" for each in found.not_assigned]
+    notes = [_("{name}: {detail}", name=each.shown, detail=each.why) for each in found.not_assigned]
     notes += [
-        f"{exercise} was handed in {count} times; the last {MOST_FILES} were graded."
+        ngettext(
+            "{exercise} was handed in {n} time; the last {most} were graded.",
+            "{exercise} was handed in {n} times; the last {most} were graded.",
+            count,
+            exercise=exercise,
+            most=MOST_FILES,
+        )
         for exercise in points
         if (count := sum(each.exercise == exercise for each in found.attempts)) > MOST_FILES
     ]

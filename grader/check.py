@@ -93,7 +93,13 @@ def check(
     began_s = monotonic()
     seed = secrets.randbelow(SEEDS) if seed is None else seed
     if type(seed) is not int or not 0 <= seed < SEEDS:
-        raise SeedOutOfRange(f"{seed} can't be the seed of a verdict. A seed is a whole number from 0 to {SEEDS - 1}.")
+        raise SeedOutOfRange(
+            _(
+                "{seed} can't be the seed of a verdict. A seed is a whole number from 0 to {most}.",
+                seed=seed,
+                most=SEEDS - 1,
+            )
+        )
     file = checks.joinpath(*_lesson_and_name(exercise, "test_{}.py"))
     if not is_quiz(exercise) and not file.is_file():
         if withheld() and (EXERCISES / f"{exercise}.py").is_file():

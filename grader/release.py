@@ -13,6 +13,7 @@ from grader.check import exercise_ids
 from grader.errors import GraderError, UnknownExercise
 from grader.lint.places import THIS_COURSE, Course
 from grader.quiz import quiz_ids
+from lab.language import _
 from solutions import WITHHELD
 
 HANDOUT = Path(__file__).with_name("handout")
@@ -45,7 +46,7 @@ def release(out: Path, *, assigned: Sequence[str] = (), checks: bool = True, cou
     a seed that the class isn't told. Without them, everything is graded by the instructor.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise NotReleased(f"{out} is there already. Give the name of a new folder, or empty this one.")
+        raise NotReleased(_("{out} is there already. Give the name of a new folder, or empty this one.", out=out))
     files = dict(_students_files(course, checks=checks))
     points = _points(assigned, quizzes=False) if checks else {}
     files["assignment.json"] = _assignment(points)
@@ -58,7 +59,11 @@ def release(out: Path, *, assigned: Sequence[str] = (), checks: bool = True, cou
                 file.chmod(0o755)
     except OSError as error:
         raise NotReleased(
-            f"{error.filename} can't be written: {error.strerror}. What is there is incomplete."
+            _(
+                "{path} can't be written: {reason}. What is there is incomplete.",
+                path=error.filename,
+                reason=error.strerror,
+            )
         ) from error
     return sorted(files)
 
@@ -71,8 +76,11 @@ def autograder(
     `unsafe` lets it grade where submissions can't be kept apart from the grader.
     """
     if out.exists() or out.suffix != ".zip":
-        why = "is there already. Give another name" if out.exists() else "is to be a zip archive: end its name in .zip"
-        raise NotReleased(f"{out} {why}.")
+        raise NotReleased(
+            _("{out} exists. Give another name.", out=out)
+            if out.exists()
+            else _("{out} is to be a zip archive: end its name in .zip.", out=out)
+        )
     files = {f"course/{name}": data for name, data in _all_files(course)}
     files |= {name: _template(name) for name in ("setup.sh", "run_autograder")}
     files["assignment.json"] = _assignment(_points(assigned, quizzes=True), unsafe=unsafe)
@@ -86,7 +94,7 @@ def autograder(
     try:
         out.write_bytes(data.getvalue())
     except OSError as error:
-        raise NotReleased(f"{out} can't be written: {error.strerror}.") from error
+        raise NotReleased(_("{path} can't be written: {reason}.", path=out, reason=error.strerror)) from error
     return sorted(files)
 
 
@@ -118,8 +126,11 @@ def _all_files(course: Course) -> Iterator[tuple[str, bytes]]:
     pyproject = course.root / "pyproject.toml"
     if not pyproject.is_file():
         raise NotReleased(
-            f"There is no {pyproject}: this is an installed copy of the course. Release it from the folder that it "
-            "was installed from."
+            _(
+                "There is no {path}: this is an installed copy of the course. Release it from the folder that it was "
+                "installed from.",
+                path=pyproject,
+            )
         )
     yield "pyproject.toml", pyproject.read_bytes()
     for name in ("README.md", "LICENSE"):
@@ -142,7 +153,7 @@ def _points(assigned: Sequence[str], *, quizzes: bool) -> dict[str, int]:
         if found := [each for each in known if name.rstrip("/") in (each, each.partition("/")[0])]:
             chosen += found
         elif name not in quiz_ids():  # a quiz may be assigned, and counts where it can be graded
-            raise UnknownExercise(f"There is no exercise and no lesson {name!r}.")
+            raise UnknownExercise(_("There is no exercise and no lesson {name!r}.", name=name))
     return max_points(dict.fromkeys(chosen))
 
 

@@ -7,7 +7,7 @@ that a language lacks stays English.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "it": "Italiano", "fr": "Français"}
 """Each language by its code, as its own speakers call it."""
 VARIABLE = "PROFILE_FIRST_LANG"
+OPTION = "--lang"
 FOLDER = Path(__file__).resolve().parent / "languages"
 DOMAIN = "messages"
 
@@ -62,6 +63,28 @@ def of_environment(environment: Mapping[str, str] = os.environ, kept: str | None
             return chosen
     system = next((value for each in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(each))), "")
     return known(system) or ENGLISH
+
+
+def told(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    """What `--lang` says, wherever it stands, and the other arguments. What follows `run FILE` is the program's own.
+
+    Raises ValueError where it names no language that there is.
+    """
+    chosen: str | None = None
+    rest: list[str] = []
+    left = iter(arguments)
+    for argument in left:
+        name, equals, value = argument.partition("=")
+        if name == OPTION:
+            value = value if equals else next(left, "")
+            chosen = known(value) if value else None
+            if chosen is None:
+                raise ValueError(value)
+        else:
+            rest.append(argument)
+        if len(rest) == 2 and rest[0] == "run":
+            break
+    return chosen, [*rest, *left]
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that collectors of messages know

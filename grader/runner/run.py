@@ -35,6 +35,7 @@ from grader.runner.protocol import (
 )
 from grader.runner.warm_process import START_LIMIT_S, Lost, WarmProcess
 from grader.verdict import Gpu
+from lab.language import _
 
 STOP_LIMIT_S = 15.0  # for a run to be stopped; then the warm process itself is taken to be stuck
 
@@ -137,7 +138,7 @@ class Run:
                 request_file.seek(0)
                 self.warm.send(order, [request_file.fileno(), *self.ends])
         except OSError as error:
-            raise RunnerUnavailable(f"Your code can't be handed over: {error}.") from error
+            raise RunnerUnavailable(_("Your code can't be handed over: {reason}.", reason=error)) from error
         self._close_ends()  # so that the pipes end with their writers
 
     def _close_ends(self) -> None:

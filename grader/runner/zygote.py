@@ -37,6 +37,7 @@ from grader.runner.protocol import (
     read_order,
 )
 from grader.runner.sandbox import NotShutIn, enter_namespaces, trial
+from lab.language import _
 
 
 class Zygote:
@@ -121,14 +122,14 @@ class Zygote:
 
     def _collect(self) -> None:
         os.read(self.child_ended, 4096)
-        ended, _ = reap()
+        ended, _left = reap()
         if self.child in ended and self.child is not None:
             self._end_run(self.child, ended)
         elif self.spare_pid in ended and self.child is not None:
             self.spare_pid = None  # the next run starts another one
         elif self.spare_pid in ended:
             self._forget_waiting()
-            self._tell(Unable("The process that runs your code ended while it was starting."))
+            self._tell(Unable(_("The process that runs your code ended while it was starting.")))
             self._end_everything()
             sys.exit(1)
 
@@ -223,7 +224,8 @@ def _become_spare(control: int, module: str, folder: str | None) -> NoReturn:
 def _why(error: Exception) -> str:
     """Why no code can be run here. Errors of our own say it all."""
     ours = isinstance(error, (GraderError, NotShutIn))
-    return str(error) if ours else f"No code can be run here: {type(error).__name__}: {error}"
+    named = f"{type(error).__name__}: {error}"
+    return str(error) if ours else _("No code can be run here: {reason}", reason=named)
 
 
 def serve_as_spare(channel: Channel, module: str, folder: str | None) -> None:
