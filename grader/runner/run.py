@@ -18,7 +18,7 @@ import msgspec
 
 from grader.errors import RunnerUnavailable
 from grader.runner.cancellation import Cancellation
-from grader.runner.descendants import descendants, memory_bytes
+from grader.runner.descendants import descendants, file_slots, memory_bytes
 from grader.runner.protocol import (
     BEGUN,
     Ended,
@@ -41,6 +41,13 @@ STOP_LIMIT_S = 15.0  # for a run to be stopped; then the warm process itself is 
 
 LOOK_S = 0.25
 """How often the processes of a run that is shut in are counted."""
+FEW_OPEN, MOST_OPEN = 64, 8192
+"""Open files of a process that aren't counted, and those beyond of all processes.
+
+What is sent through a socket and not received lies in the kernel's memory, at most 208 KiB for each, which no limit counts.
+With 150 processes that is at most (8192 + 150 * 64) * 208 KiB = 3.8 GB, and what is taken between two looks; pipes have
+64 MiB together, by fs.pipe-user-pages-soft.
+"""
 MANY_PROCESSES = 20
 """Of a run that doesn't end: more than a data loader's workers, and reached at once by forks without end."""
 
@@ -62,6 +69,10 @@ class Outcome(msgspec.Struct, frozen=True):
     began: bool = True  # whether the learner's code could have been reached
     reached: bool = True  # whether the process came so far, as it told itself
     lost: str | None = None  # why the warm process went with it, so that the next run has to start a new one
+
+
+def _open_beyond(processes: list[int]) -> int:
+    return sum(max(file_slots(process) - FEW_OPEN, 0) for process in processes)
 
 
 class Run:
@@ -173,7 +184,7 @@ class Run:
         processes = descendants(self.warm.process.pid)
         if len(processes) > self.limits.processes:
             self._stop("too_many_processes")
-        elif sum(map(memory_bytes, processes)) > self.limits.memory_bytes:
+        elif sum(map(memory_bytes, processes)) > self.limits.memory_bytes or _open_beyond(processes) > MOST_OPEN:
             self._stop("too_much_memory")
 
     def _why_it_goes_on(self) -> Stopping:

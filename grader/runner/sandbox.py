@@ -229,6 +229,10 @@ def shut_in(folder: str, entered: Entered, *, real_gpu: bool) -> list[str]:
     if NAMESPACES in entered.layers:
         resource.setrlimit(resource.RLIMIT_NPROC, (MAX_PROCESSES, MAX_PROCESSES))
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+    for limit in (resource.RLIMIT_MSGQUEUE, resource.RLIMIT_SIGPENDING):  # both lie in the kernel's memory
+        most = resource.getrlimit(limit)[1]
+        few = MAX_PROCESSES if most == resource.RLIM_INFINITY else min(MAX_PROCESSES, most)
+        resource.setrlimit(limit, (few, few))
     processes = "/proc" if entered.own_processes else "/proc/self"
     read = [*(entered.read or readable()), processes]
     try:

@@ -82,6 +82,8 @@ REFUSED = {
     "setdomainname": (171, 162),
 }
 _SOCKET, _CLONE, _CLONE3 = (41, 198), (56, 220), (435, 435)
+_SETSOCKOPT = (54, 208)
+_SO_SNDBUF, _SO_SNDBUFFORCE = 7, 32
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _NEW_NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
 _X32 = 0x40000000
@@ -91,6 +93,7 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _MODE_FILTER = 2
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
+_SECOND_ARGUMENT_AT, _THIRD_ARGUMENT_AT = 24, 32
 
 
 def program(architecture: str) -> bytes:
@@ -109,6 +112,17 @@ def program(architecture: str) -> bytes:
         _step(_EQUAL, _CLONE[column], 0, 4),
         _step(_LOAD, _FIRST_ARGUMENT_AT),
         _step(_ANY_BIT, _NEW_NAMESPACES, 0, 1),
+        refuse,
+        _step(_RETURN, _ALLOW),
+    ]
+    # What a socket holds lies in the kernel's memory: no more than by default.
+    steps += [
+        _step(_EQUAL, _SETSOCKOPT[column], 0, 7),
+        _step(_LOAD, _SECOND_ARGUMENT_AT),
+        _step(_EQUAL, socket.SOL_SOCKET, 0, 4),
+        _step(_LOAD, _THIRD_ARGUMENT_AT),
+        _step(_EQUAL, _SO_SNDBUF, 1, 0),
+        _step(_EQUAL, _SO_SNDBUFFORCE, 0, 1),
         refuse,
         _step(_RETURN, _ALLOW),
     ]

@@ -342,6 +342,47 @@ def test_memory_that_many_processes_take_is_counted_together(run: Callable[..., 
     assert run(source, limits=Limits(time_s=30, memory_bytes=300_000_000)).end == "too_much_memory"
 
 
+def test_what_a_socket_holds_in_the_kernels_memory_has_limits(run: Callable[..., Outcome]) -> None:
+    source = """
+        import fcntl, os, resource, socket
+        def f():
+            here, there = socket.socketpair()
+            before = here.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+            for option in (socket.SO_SNDBUF, 32):
+                try:
+                    here.setsockopt(socket.SOL_SOCKET, option, 10_000_000)
+                except PermissionError:
+                    continue
+                return "larger"
+            here.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            here.settimeout(1)
+            here.send(b"x")
+            most = [resource.getrlimit(limit)[1] for limit in (resource.RLIMIT_MSGQUEUE, resource.RLIMIT_SIGPENDING)]
+            return [there.recv(1).decode(), here.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) == before, *most]
+    """
+    held = value(run(source))
+    assert isinstance(held, list), held
+    assert held[:2] == ["x", True]
+    assert max(held[2:]) <= sandbox.MAX_PROCESSES
+
+
+def test_sockets_of_many_processes_are_counted_together(run: Callable[..., Outcome]) -> None:
+    source = """
+        import os, socket, time
+        def f():
+            for _ in range(12):
+                if os.fork() == 0:
+                    taken = []
+                    try:
+                        while True:
+                            taken.append(socket.socketpair())
+                    except OSError:
+                        time.sleep(60)
+            time.sleep(60)
+    """
+    assert run(source, limits=Limits(time_s=30)).end == "too_much_memory"
+
+
 def test_a_folder_takes_no_more_than_its_limit(run: Callable[..., Outcome]) -> None:
     source = """
         def f():
