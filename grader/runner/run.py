@@ -44,9 +44,9 @@ LOOK_S = 0.25
 FEW_OPEN, MOST_OPEN = 64, 8192
 """Open files of a process that aren't counted, and those beyond of all processes.
 
-What is sent through a socket and not received lies in the kernel's memory, at most 208 KiB for each, which no limit counts.
-With 150 processes that is at most (8192 + 150 * 64) * 208 KiB = 3.8 GB, and what is taken between two looks; pipes have
-64 MiB together, by fs.pipe-user-pages-soft.
+What is sent through a socket and not received lies in the kernel's memory, at most 208 KiB for each, and no limit
+counts it. With 150 processes that is at most (8192 + 150 * 64) * 208 KiB = 3.8 GB, and what is taken between two looks;
+pipes have 64 MiB together, by fs.pipe-user-pages-soft.
 """
 MANY_PROCESSES = 20
 """Of a run that doesn't end: more than a data loader's workers, and reached at once by forks without end."""
