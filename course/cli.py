@@ -63,7 +63,7 @@ def _carried_out(given: list[str]) -> int:
 
 
 def _wrong(what: str) -> int:
-    print(f"profile-first: {what}", file=sys.stderr)
+    print(_("profile-first: {notice}", notice=what), file=sys.stderr)
     return WRONG_USAGE
 
 

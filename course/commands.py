@@ -125,7 +125,7 @@ def check(options: argparse.Namespace) -> int:
             except GradedByInstructor as error:
                 if len(wanted) == 1:
                     raise
-                print(f"profile-first: {error}", file=sys.stderr)
+                print(_("profile-first: {notice}", notice=error), file=sys.stderr)
                 continue
             verdicts.append(verdict)
             if names.is_own(path, exercise, own):
@@ -149,7 +149,7 @@ def _keep(verdict: dict[str, Any]) -> None:
             tell_notice(kept)
             kept.record(verdict)
     except progress.ProgressError as error:
-        print(f"profile-first: {error}", file=sys.stderr)
+        print(_("profile-first: {notice}", notice=error), file=sys.stderr)
 
 
 def hint(options: argparse.Namespace) -> int:

@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
             print(ink.text(line))
     sys.stdout.flush()
     for failure in failures:
-        print(f"profile-first: {failure}", file=sys.stderr)
+        print(_("profile-first: {notice}", notice=failure), file=sys.stderr)
     return 2 if failures else 0
 
 

@@ -142,7 +142,9 @@ def _to_take_along(each: Learnt) -> Iterator[str]:
 
 def _mistake(mistake: Mistake) -> str:
     times = ngettext(", {n} time", ", {n} times", mistake.times) if mistake.times > 1 else ""
-    return f"{mistake.in_words} (“{mistake.card.title}”{times})" if mistake.card else f"{mistake.in_words}{times}"
+    if not mistake.card:
+        return f"{mistake.in_words}{times}"
+    return _("{mistake} (“{card}”{times})", mistake=mistake.in_words, card=mistake.card.title, times=times)
 
 
 def _predictions(came_true: int, made: int) -> str:

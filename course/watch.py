@@ -153,4 +153,4 @@ def _record(verdict: Verdict) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"profile-first: {text}", file=sys.stderr, flush=True)
+    print(_("profile-first: {notice}", notice=text), file=sys.stderr, flush=True)
