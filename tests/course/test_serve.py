@@ -158,6 +158,15 @@ async def test_a_reload_right_after_a_key_loses_nothing(served: Served, chromium
 
 
 @needs_chromium
+async def test_what_is_left_below_the_last_row_has_the_colour_of_the_page(served: Served, chromium: Browser) -> None:
+    page = await chromium.new_page()
+    await page.open(served.address)
+    await page.until_shown("palette")
+    viewport = "getComputedStyle(document.querySelector('#terminal .xterm-viewport')).backgroundColor"
+    assert await page.value(viewport) == "rgba(0, 0, 0, 0)"  # what is behind it shows
+
+
+@needs_chromium
 async def test_a_session_that_ends_can_be_begun_again_with_enter(served: Served, chromium: Browser) -> None:
     page = await opened(chromium, served)
     assert await page.value("document.getElementById('ended').hidden")

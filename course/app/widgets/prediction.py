@@ -78,7 +78,7 @@ class PredictionPanel(Vertical):
 
         self._begin(Content(_("What do you expect?")), is_open=True)
         if not self.query(Field):
-            await self.mount(Field(id="prediction-words", compact=True), before="#prediction-keys")
+            await self.mount(Field(id="prediction-words", placeholder="…", compact=True), before="#prediction-keys")
         field = self.query_one(Field)
         field.display = True
         field.value = ""
