@@ -10,6 +10,7 @@ import pytest
 
 from course.cli import main
 from course.parser import _parser
+from grader.__main__ import _parser as graders_parser
 from lab.command_line import words_of_argparse
 from lab.language import ENGLISH, LANGUAGES, speaking, use
 
@@ -26,7 +27,7 @@ def _as_in_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def parsers(language: str) -> dict[str, argparse.ArgumentParser]:
     """The parser of every command by what is typed for it."""
     with speaking(language):
-        left = [_parser(grades=True)]
+        left = [_parser(grades=True), graders_parser()]
     found = {}
     while left:
         parser = left.pop()
