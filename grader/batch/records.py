@@ -21,6 +21,8 @@ class Student(msgspec.Struct, frozen=True, order=True):
     lms_id: str = ""
     """The number that a learning management system gives them, where there is one."""
     section: str = ""
+    login: str = ""
+    """What they log in by, where the roster says it and it isn't the id."""
 
 
 class Attempt(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from lab.language import _, ngettext
 if TYPE_CHECKING:
     from grader.batch.given import Given
     from grader.batch.progress_bar import ProgressBar
-    from grader.batch.records import Found, Gradebook, Result
+    from grader.batch.records import Found, Gradebook, Result, Score
 
 MOST_NAMED = 8
 
@@ -54,6 +54,12 @@ def as_text(
     yield _("Graded now: {now}; kept from before: {kept}.", now=counted.graded, kept=counted.kept)
     if set_by_hand := sum(score.overridden is not None for row in book.rows for score in row.scores):
         yield ngettext("Set by hand: {n} score.", "Set by hand: {n} scores.", set_by_hand)
+    if late := sum(_costs_points(score) for row in book.rows for score in row.scores):
+        yield ngettext(
+            "Late: {n} score has fewer points for it. When each was handed in stands in results.json.",
+            "Late: {n} scores have fewer points for it. When each was handed in stands in results.json.",
+            late,
+        )
     not_graded = _not_graded(results)
     for result in not_graded[:MOST_NAMED]:
         shown, why = printable(result.attempt.shown), printable(result.trouble or "")
@@ -110,6 +116,10 @@ def _columns(rows: Iterable[tuple[Path, str]]) -> Iterator[str]:
     shown = [(str(path), text) for path, text in rows]
     width = max(len(path) for path, _text in shown)
     return (f"  {path:<{width}}  {text}" for path, text in shown)
+
+
+def _costs_points(score: Score) -> bool:
+    return score.late_days > 0 and score.overridden is None and score.points < score.before_lateness
 
 
 def _not_graded(results: Sequence[Result]) -> list[Result]:

@@ -33,7 +33,7 @@ def _rows(gradebook: Gradebook) -> Iterator[list[Cell]]:
             student.name or student.id,
             student.lms_id,
             student.id,
-            student.email or student.id,
+            student.login or student.email or student.id,
             student.section,
             *(score.points if score is not None and has_points(score) else None for score in cells),
         ]

@@ -151,7 +151,9 @@ def _identity(line: Line, canvas: bool) -> tuple[Student, str]:
         own, lms_id = line["sis"], own
     # What tells people apart, from what they would call their id to what is always there.
     student_id = own or login or line["email"] or lms_id or name
-    return Student(student_id, name, line["email"], lms_id, line["section"]), login
+    return Student(
+        student_id, name, line["email"], lms_id, line["section"], "" if login == student_id else login
+    ), login
 
 
 def _is_no_student(line: Line) -> bool:

@@ -137,6 +137,14 @@ def test_the_end_of_a_run_names_the_files_to_open_and_what_to_read_by_hand(given
     assert "To read by hand: 1 file, with its reason in class.html." in said
 
 
+def test_a_class_that_loses_points_by_coming_late_is_told_so(given, capsys):
+    late = ["--due", "2020-01-01T00:00:00+00:00", "--late-per-day", "10%"]
+    assert grade(*late) == 0
+    assert "Late: 1 score has fewer points for it." in capsys.readouterr().out
+    assert grade() == 0
+    assert "Late" not in capsys.readouterr().out
+
+
 def test_a_policy_may_speak_of_exercises_that_nobody_handed_in_yet(given, capsys):
     Path("policy.toml").write_text('time_zone = "Europe/Rome"\n[exercises."synchronize/quiz"]\ndue = 2026-03-08\n')
     assert grade("--policy", "policy.toml") == 0

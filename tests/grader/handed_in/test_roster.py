@@ -52,13 +52,13 @@ def read(tmp_path: Path):
         (
             "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
             '"Muster, Anna",4711,s1,amuster,S1\n"Student, Test",99,,abc,S1\n',
-            Student("s1", "Muster, Anna", "", "4711", "S1"),
+            Student("s1", "Muster, Anna", "", "4711", "S1", "amuster"),
         ),
         (
             "First Name,Last Name,SID,Email,Sections\nAnna,Muster,s1,a@x.it,\n",
             Student("s1", "Anna Muster", "a@x.it"),
         ),
-        ("identifier,github_username,github_id,name\ns1,anna-m,5,\n", Student("s1")),
+        ("identifier,github_username,github_id,name\ns1,anna-m,5,\n", Student("s1", login="anna-m")),
         (
             "id,first_name,last_name,email,lms_user_id\ns1,Anna,Muster,a@x.it,5\n",
             Student("s1", "Anna Muster", "a@x.it", "5"),

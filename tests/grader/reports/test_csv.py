@@ -136,3 +136,8 @@ def test_any_reason_is_escaped_in_moodles_comment_and_starts_no_formula(reason: 
     assert not re.search(r"[<>]", comment)
     assert defused(comment) == comment
     assert html.unescape(comment).endswith(f"({plain(reason or 'x').translate({10: ' ', 9: ' '})})")
+
+
+def test_canvas_finds_a_student_by_the_login_of_its_own_export() -> None:
+    rows = read(canvas_csv(gradebook(row(student(login="anna", email=""), score(None)))))
+    assert rows[2][3] == "anna"
