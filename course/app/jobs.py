@@ -143,7 +143,7 @@ def check_summary(verdict: Mapping[str, Any]) -> Content:
     if not gpu:
         return Content.styled(_("Checked in {took_s:.1f} s", took_s=took_s), QUIET)
     name = gpu_in_words(gpu["kind"], gpu["name"])
-    return Content.styled(_("Checked on the {gpu} in {took_s:.1f} s", gpu=name, took_s=took_s), QUIET)
+    return Content.styled(_("Checked in {took_s:.1f} s on the {gpu}", gpu=name, took_s=took_s), QUIET)
 
 
 def _link(label: str, card: str) -> Content:

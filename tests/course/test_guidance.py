@@ -112,13 +112,13 @@ async def test_a_verdict_on_code_that_was_changed_since_says_so(
     async with app.run_test(size=size) as pilot:
         await go_to(pilot, app, EXERCISE)
         await press(pilot, "f6")
-        await until(pilot, lambda: "Checked on" in panel(app).status.text.plain)
+        await until(pilot, lambda: "Checked in" in panel(app).status.text.plain)
         await press(pilot, "f3", "x")
         await until(pilot, lambda: OLDER in panel(app).status.text.plain)
         await press(pilot, "ctrl+z")
-        await until(pilot, lambda: "Checked on" in panel(app).status.text.plain)
+        await until(pilot, lambda: "Checked in" in panel(app).status.text.plain)
         await press(pilot, "x", "f6")
-        await until(pilot, lambda: len(fake.asked) == 2 and "Checked on" in panel(app).status.text.plain)
+        await until(pilot, lambda: len(fake.asked) == 2 and "Checked in" in panel(app).status.text.plain)
 
 
 async def test_what_is_typed_while_a_check_runs_is_after_what_it_checks(app: CourseApp, fake: FakeGrader) -> None:
@@ -148,7 +148,7 @@ async def test_at_the_next_start_a_verdict_knows_whether_the_file_is_still_the_o
         await go_to(pilot, first, EXERCISE)
         await press(pilot, "f6")
         await until(pilot, lambda: panel(first).has_class("-verdict"))
-    for text, words in ((source, "Checked on"), (source + b"# more\n", OLDER)):
+    for text, words in ((source, "Checked in"), (source + b"# more\n", OLDER)):
         own.path(EXERCISE).write_bytes(text)
         app = make_app()
         async with app.run_test(size=SMALL) as pilot:
