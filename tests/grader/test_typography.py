@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
+from babel.messages.pofile import read_po
 
 from grader.lint import Course, lint, typography
+from grader.reports import words
+from lab import language
 
 
 @pytest.mark.parametrize(
@@ -79,3 +84,22 @@ def test_lessons_quizzes_and_mistakes_are_read(tmp_path: Path) -> None:
         "grader/misconceptions.fr.toml",
     ]
     assert set(found) <= set(lint(Course(tmp_path)))
+
+
+def strings(table: object) -> Iterator[str]:
+    if isinstance(table, dict):
+        for value in table.values():
+            yield from strings(value)
+    else:
+        yield str(table)
+
+
+def test_messages_and_what_reports_say_are_set_as_french_is() -> None:
+    said = list(strings(msgspec.toml.decode((words.FOLDER / "words.fr.toml").read_bytes())))
+    with (language.FOLDER / "fr/LC_MESSAGES/messages.po").open("rb") as file:
+        for message in read_po(file, locale="fr"):
+            if message.id:  # not the head of the file
+                said += [message.string] if isinstance(message.string, str) else message.string
+    faults = [fault for text in said for fault in typography.faults(text)]
+    # versions and addresses have points
+    assert [fault for fault in faults if "a decimal comma" not in fault] == []
