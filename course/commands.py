@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.names import WrongUsage
-from lab.language import _
+from lab.language import _, passed_on
 
 if TYPE_CHECKING:
     import argparse
@@ -96,10 +96,10 @@ def run(options: argparse.Namespace) -> int:
     command = [sys.executable, "-m", "lab.run", str(file), *options.arguments]
     sys.stdout.flush()
     if os.name == "posix":
-        os.execv(sys.executable, command)
+        os.execve(sys.executable, command, passed_on())
     import subprocess
 
-    return subprocess.run(command, check=False).returncode
+    return subprocess.run(command, check=False, env=passed_on()).returncode
 
 
 def check(options: argparse.Namespace) -> int:

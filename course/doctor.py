@@ -18,7 +18,7 @@ from typing import Literal
 
 from course import folders
 from course.report import gpu_in_words
-from lab.language import N_, _
+from lab.language import N_, _, passed_on
 
 MIN_PYTHON = (3, 10)
 MIN_TORCH = (2, 8)
@@ -28,6 +28,8 @@ GPU_LIMIT_S = 180
 
 _WHICH_GPU = """\
 import json, lab.gpu
+from lab.language import of_environment, use
+use(of_environment())
 try:
     gpu = lab.gpu.use()
     print(json.dumps({"kind": gpu.kind, "name": gpu.name, "memory_bytes": gpu.memory_bytes}))
@@ -100,6 +102,7 @@ def gpu() -> Finding:
             timeout=GPU_LIMIT_S,
             check=False,
             cwd=folders.COURSE.parent,
+            env=passed_on(),
         )
         answer = json.loads(done.stdout.strip().splitlines()[-1]) if done.returncode == 0 else {}
         last_words = (done.stderr.strip().splitlines() or [_("exit code {code}", code=done.returncode)])[-1]

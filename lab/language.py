@@ -65,6 +65,11 @@ def of_environment(environment: Mapping[str, str] = os.environ, kept: str | None
     return known(system) or ENGLISH
 
 
+def passed_on() -> dict[str, str]:
+    """The environment for a program of ours that is started from here and speaks as this one does."""
+    return {**os.environ, VARIABLE: _spoken}
+
+
 def told(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
     """What `--lang` says, wherever it stands, and the other arguments. What follows `run FILE` is the program's own.
 

@@ -10,19 +10,22 @@ from types import TracebackType
 
 import lab.gpu
 from lab.gpu.errors import UnsupportedTorch
+from lab.language import N_, _, of_environment, use
 
+KINDS = {"simulated": N_("simulated"), "real": N_("real")}
 LAB = str(Path(__file__).parent)
 RUNPY = runpy.run_path.__code__.co_filename  # Python 3.11 and later have it frozen, under another name
 
 
 def main(arguments: list[str]) -> int:
     """Run the file as `__main__`. Its exit code, output and traceback are its own."""
+    use(of_environment())
     if not arguments:
-        print("usage: python -m lab.run FILE [ARGUMENTS]", file=sys.stderr)
+        print(_("usage: python -m lab.run FILE [ARGUMENTS]"), file=sys.stderr)
         return 2
     path = Path(arguments[0])
     if not path.is_file():
-        print(f"There is no file {path}.", file=sys.stderr)
+        print(_("There is no file {path}.", path=path), file=sys.stderr)
         return 2
     try:
         gpu = lab.gpu.use()
@@ -30,7 +33,7 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     if sys.stderr.isatty():
-        print(f"GPU in use: {gpu.name} ({gpu.kind})", file=sys.stderr)
+        print(_("GPU in use: {name} ({kind})", name=gpu.name, kind=_(KINDS[gpu.kind])), file=sys.stderr)
     sys.argv = arguments
     sys.path[0] = str(path.resolve().parent)
     sys.excepthook = only_the_files_own_frames

@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
+from lab.language import _
+
 CHOICES = ("auto", "simulated", "real")
 
 
@@ -38,7 +40,9 @@ def use() -> Gpu:
         return in_use
     choice = os.environ.get("PROFILE_FIRST_GPU", "auto") or "auto"
     if choice not in CHOICES:
-        raise ValueError(f"PROFILE_FIRST_GPU is {choice!r}; it can be {', '.join(CHOICES)}.")
+        raise ValueError(
+            _("PROFILE_FIRST_GPU is {choice!r}; it can be {choices}.", choice=choice, choices=", ".join(CHOICES))
+        )
     # Without these the first profile of a process prints lines that a learner takes for an error of their own.
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
@@ -50,9 +54,11 @@ def use() -> Gpu:
     has_gpu = choice != "simulated" and torch.cuda.is_available()
     if choice == "real" and not has_gpu:
         raise GpuUnavailable(
-            "PROFILE_FIRST_GPU=real, but torch sees no GPU: torch.cuda.is_available() is False. "
-            "Check the driver and that this torch is a CUDA or ROCm build, or unset PROFILE_FIRST_GPU "
-            "to use the simulated GPU."
+            _(
+                "PROFILE_FIRST_GPU=real, but torch sees no GPU: torch.cuda.is_available() is False. "
+                "Check the driver and that this torch is a CUDA or ROCm build, or unset PROFILE_FIRST_GPU "
+                "to use the simulated GPU."
+            )
         )
     if has_gpu:
         properties = torch.cuda.get_device_properties(0)

@@ -11,6 +11,7 @@ from operator import attrgetter
 import torch
 
 from lab.gpu.errors import UnsupportedTorch
+from lab.language import _
 
 OLDEST = (2, 8)
 
@@ -49,8 +50,12 @@ def check() -> None:
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     if version < OLDEST:
         raise UnsupportedTorch(
-            f"The simulated GPU needs torch {OLDEST[0]}.{OLDEST[1]} or newer, this is {torch.__version__}. "
-            "Upgrade it: pip install --upgrade torch"
+            _(
+                "The simulated GPU needs torch {oldest} or newer, this is {version}. "
+                "Upgrade it: pip install --upgrade torch",
+                oldest=".".join(map(str, OLDEST)),
+                version=torch.__version__,
+            )
         )
     missing = []
     for module, names in NEEDED.items():
@@ -60,11 +65,14 @@ def check() -> None:
             except (ImportError, AttributeError):
                 missing.append(f"{module}.{name}")
     if missing:
-        raise moved(f"it has no {', '.join(missing)}")
+        raise moved(_("it has no {names}", names=", ".join(missing)))
 
 
 def moved(what: str) -> UnsupportedTorch:
     return UnsupportedTorch(
-        f"The simulated GPU doesn't work with torch {torch.__version__}: {what}. "
-        "Use a version that README names as tested."
+        _(
+            "The simulated GPU doesn't work with torch {version}: {what}. Use a version that README names as tested.",
+            version=torch.__version__,
+            what=what,
+        )
     )
