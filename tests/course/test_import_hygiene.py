@@ -60,14 +60,14 @@ def test_diagnose_reads_traces_without_torch(tmp_path: Path) -> None:
 
 def test_list_loads_nothing_slow_and_not_the_grader(home: Path) -> None:
     loaded = loaded_by("from course.cli import main; main(['list'])")
-    assert not loaded & (SLOW | {"msgspec"})
+    assert not loaded & SLOW
     assert parts_of_the_grader(loaded) == LESSONS_ARE_READ_BY
 
 
 def test_the_app_loads_neither_torch_nor_the_editors_grammar_nor_the_grader(home: Path) -> None:
     loaded = loaded_by("import course.app.app, course.app.screens.home, course.app.screens.lesson, course.app.grading")
     assert "textual" in loaded
-    assert not loaded & {"torch", "numpy", "pytest", "tree_sitter", "tree_sitter_python", "pygments", "msgspec"}
+    assert not loaded & {"torch", "numpy", "pytest", "tree_sitter", "tree_sitter_python", "pygments"}
     assert parts_of_the_grader(loaded) <= LESSONS_ARE_READ_BY
 
 
