@@ -122,7 +122,8 @@ def _cell(line: Line | None, coloured: list[Content], sign: str, width: int, pai
     parts = text.fold(width - MARGIN) if line.text else [Content("")]
     cells = []
     for number, part in enumerate(parts):
-        mark = Content.styled(f"{sign} " if number == 0 else "  ", "bold" if sign != " " else "")
+        first = number == 0  # what follows is the rest of a line that is wider than its place
+        mark = Content.styled(f"{sign} ", "bold" if sign != " " else "") if first else Content.styled("… ", QUIET)
         cell = mark + part.pad_right(max(width - MARGIN - part.cell_length, 0))
         cells.append(cell.stylize_before(paint) if paint else cell)
     return cells

@@ -164,3 +164,12 @@ async def test_a_solution_that_is_missing_says_what_to_do(with_solution: CourseA
         await press(pilot, "d")
         assert isinstance(app.screen, ExerciseScreen)
         assert any("Install profile-first again" in note.message for note in app._notifications)
+
+
+@pytest.mark.parametrize("width", [60, SIDE_BY_SIDE + 20])
+def test_the_rest_of_a_line_that_is_wider_than_its_place_is_told_from_a_line_of_its_own(width: int) -> None:
+    mine, theirs = f"a = {'1 + ' * 40}1\n", "a = 41\n"
+    lines = show(compare(mine, theirs), mine, theirs, width, painted=False).text.plain.splitlines()
+    rest = [line for line in lines if "1 + 1" in line][1:]
+    assert rest
+    assert all(line.startswith("… ") for line in rest)
