@@ -355,5 +355,5 @@ async def test_a_failed_check_is_shown_at_the_line_that_it_names(
     async with app.run_test(size=WIDE) as pilot:
         await go_to(pilot, app, EXERCISE)
         await press(pilot, "f6")
-        await until(pilot, lambda: editor(app).marks == {4: "`time_step` stopped with an error: KeyError: 'a'"})
+        await until(pilot, lambda: editor(app).marks == {4: "KeyError: 'a'"})
         assert "Not yet" in "".join(prose.text for prose in app.screen.query(Prose))
