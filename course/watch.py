@@ -48,9 +48,8 @@ def watch(what: Sequence[str], *, exercise: str | None, poll: bool, as_json: boo
             if first
             else _("all exercises in {folder}", folder=own.folder)
         )
-        _say(_("watching {shown}. Save in any editor to check; Ctrl+C ends this.", shown=shown))
         runs_code = any(not each.endswith("/quiz") for found in targets.values() for each in found)
-        Watch(targets, own, runner, as_json=as_json).go_on(first, poll=poll, warm=runs_code)
+        Watch(targets, own, runner, as_json=as_json).go_on(first, str(shown), poll=poll, warm=runs_code)
     return 0
 
 
@@ -75,9 +74,11 @@ class Watch:
         self._checked: Path | None = None
         self._cancellation = Cancellation()
 
-    def go_on(self, first: Sequence[Path], *, poll: bool, warm: bool) -> None:
-        """Check these, then each that is saved, for ever; `warm` starts PyTorch before."""
+    def go_on(self, first: Sequence[Path], watched: str, *, poll: bool, warm: bool) -> None:
+        """Say what is watched, check `first`, then each that is saved, for ever; `warm` starts PyTorch before."""
         saves = Saves(list(self._targets), self._save, poll=poll, tell=_say)
+        # Not before it is known how the files are now: whoever reads it and saves waits for the check.
+        _say(_("watching {shown}. Save in any editor to check; Ctrl+C ends this.", shown=watched))
         saves.start()
         try:
             if warm:
