@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -28,7 +29,14 @@ def main(arguments: list[str] | None = None) -> int:
     with speaking(chosen or of_environment()):
         with words_of_argparse():
             options = _parser().parse_args(given)
-        return _carried_out(options)
+        try:
+            code = _carried_out(options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader, e.g. `head`, has seen enough. Python must not fail again when it flushes at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,7 +39,7 @@ def answers(tmp_path: Path) -> Path:
 def test_a_file_is_graded_as_what_its_path_says(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert grader.__main__.main(["check", str(answers), "--seed", "3"]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("synchronize/quiz: failed, 0 of ")
+    assert out.startswith("synchronize/quiz: unanswered, 0 of ")
     assert "(seed 3)" in out
     assert "      Not answered." in out
 
@@ -74,8 +77,9 @@ def test_a_file_that_is_no_exercise_is_wrong_usage(tmp_path: Path, capsys: pytes
 def test_a_seed_that_no_verdict_has_is_wrong_usage(
     seed: str, answers: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert grader.__main__.main(["check", str(answers), f"--seed={seed}"]) == 2
-    assert f"{seed} can't be the seed of a verdict" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        grader.__main__.main(["check", str(answers), f"--seed={seed}"])
+    assert f"'{seed}' is no seed: a whole number from 0 to 2147483647" in capsys.readouterr().err
 
 
 def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,3 +108,12 @@ def test_the_quick_lint_runs_nothing(monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setattr("grader.lint.lint", list)
     monkeypatch.setattr("grader.lint.runs.run_all", lambda *_: ["b: passes."])
     assert grader.__main__.main(["lint", "--quick"]) == 0
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(answers: Path) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    command = [sys.executable, "-m", "grader", "check", str(answers)]
+    done = subprocess.run(command, stdout=writes, stderr=subprocess.PIPE, check=False)
+    os.close(writes)
+    assert (done.returncode, done.stderr) == (1, b"")
