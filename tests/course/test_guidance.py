@@ -376,3 +376,15 @@ async def test_an_open_question_can_be_put_off_and_is_seen_whole(
         await press(pilot, *"more", "f5")
         await until(pilot, lambda: "You expected: more" in shown(app))
         assert len(fake.asked) == 1
+
+
+async def test_enter_pressed_twice_runs_the_card_once(app: CourseApp, fake: FakeGrader) -> None:
+    async with app.run_test(size=SMALL) as pilot:
+        await prediction(app, pilot)
+        await press(pilot, "f5", *"12 ms")
+        field = app.screen.query_one("#prediction-words", Input)
+        await field.action_submit()
+        await field.action_submit()
+        await until(pilot, lambda: "You expected: 12 ms" in shown(app))
+        await until(pilot, lambda: app.job is None)
+        assert len(fake.asked) == 1

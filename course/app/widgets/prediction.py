@@ -108,7 +108,6 @@ class PredictionPanel(Vertical):
             self.ask(prediction, self.query_one(ChoiceList).highlighted or 0)
         elif self.is_asking:
             self._begin(Content(_("What do you expect?")), is_open=True)
-        self._say_keys()
 
     def end(self) -> None:
         """Stop asking."""
@@ -123,6 +122,8 @@ class PredictionPanel(Vertical):
         """Take what was typed, if anything was."""
         if event is not None:
             event.stop()
+        if not self.is_asking:
+            return  # Enter was pressed twice
         self.end()
         self.post_message(self.Answered(None, " ".join(self.query_one(Input).value.split())))
 
