@@ -19,7 +19,7 @@ import msgspec
 
 from grader.runner.sandbox import PROJECT
 from grader.source import Source, Unreadable, max_bytes, read_source
-from lab.language import _
+from lab.language import N_, _, of_environment, passed_on, use
 
 ALLOWED_OF_THE_LAB = {"lab.gpu": ("use", "wait")}
 """What a notebook's first cell and a program of one's own may ask of the lab."""
@@ -47,7 +47,7 @@ PACKAGES = Path(__file__).parents[2]
 LONG_BYTES = 20_000
 """An exercise has 3,000."""
 READ_LIMIT_S = 30.0
-NESTED = _("it is nested too deeply to be read")
+NESTED = N_("it is nested too deeply to be read")
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,12 @@ def _in_a_process_of_its_own(path: Path) -> Reached:
     """Python's parser takes hundreds of megabytes for some long files, and on Python 3.10 others make it crash."""
     command = [sys.executable, "-m", "grader.batch.reach", str(path.absolute())]
     try:
-        done = subprocess.run(command, cwd=PACKAGES, capture_output=True, timeout=READ_LIMIT_S, check=True)
+        done = subprocess.run(
+            command, cwd=PACKAGES, env=passed_on(), capture_output=True, timeout=READ_LIMIT_S, check=True
+        )
         return msgspec.json.decode(done.stdout, type=Reached)
     except (subprocess.SubprocessError, msgspec.DecodeError):
-        return Reached((NESTED,))
+        return Reached((_(NESTED),))
 
 
 def reached_in(path: Path) -> Reached:
@@ -90,7 +92,7 @@ def reached_in(path: Path) -> Reached:
             with suppress(SyntaxError, ValueError):
                 visitor.visit(ast.increment_lineno(ast.parse(part), above))
     except (RecursionError, MemoryError):
-        return Reached((NESTED,))
+        return Reached((_(NESTED),))
     return Reached(tuple(_told(visitor.forbidden, source)), tuple(_told(visitor.look, source)))
 
 
@@ -219,4 +221,5 @@ class _Visitor(ast.NodeVisitor):
 
 
 if __name__ == "__main__":
+    use(of_environment())
     sys.stdout.buffer.write(msgspec.json.encode(reached_in(Path(sys.argv[1]))))

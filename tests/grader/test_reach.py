@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 
 from grader.batch.reach import NESTED, Reached, reaches
+from lab.language import _, speaking
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -136,3 +137,10 @@ def test_a_long_file_is_read_as_a_short_one_is(tmp_path: Path) -> None:
 
 def test_a_file_full_of_it_is_told_in_a_few_lines(tmp_path: Path) -> None:
     assert len(reached("import ctypes\n" * 1000, tmp_path).forbidden) == 21
+
+
+def test_what_is_found_in_a_long_file_is_told_in_the_language_of_the_class(tmp_path: Path) -> None:
+    with speaking("it"):
+        assert reached("x = 1\n" * 10_000 + "import ctypes", tmp_path).forbidden == ("riga 10001: importa ctypes",)
+        told = reached("1" + "+1" * 9_000, tmp_path).forbidden
+        assert told == (_(NESTED),) != (NESTED,)
