@@ -27,7 +27,7 @@ from grader.messages import (
     ServiceReady,
 )
 from grader.verdict import Gpu, Verdict
-from lab.language import _, current
+from lab.language import _, current, passed_on
 
 __all__ = ["Grader", "RunResult", "Verdict"]
 
@@ -69,6 +69,7 @@ class Grader:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=self._stderr,
                 cwd=PACKAGES,
+                env=passed_on(),
                 limit=MAX_ANSWER_BYTES,
                 start_new_session=True,
             )

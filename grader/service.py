@@ -34,7 +34,7 @@ from grader.runner.cancellation import Cancellation
 from grader.runner.protocol import Finished, Limits, Script
 from grader.runner.run import Outcome
 from grader.runner.warm import WarmRunner
-from lab.language import _, speaking
+from lab.language import _, of_environment, speaking, use
 
 if TYPE_CHECKING:
     from grader.api import Seen
@@ -231,6 +231,7 @@ def main() -> None:
         "--longest-run", type=float, default=math.inf, metavar="S", help="when a check's run is stopped"
     )
     options = arguments.parse_args()
+    use(of_environment())  # to say why nothing can be run; each request says its own language
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is for whoever started this to handle
     serve(WarmRunner(shut_in=options.shut_in, bubble=options.bubble), options.longest_run)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from course.app.runs import Shown
 from course.trace_view import SpanArray, device_view, nothing_of_a_device
-from lab.language import VARIABLE, _, current
+from lab.language import _, passed_on
 
 LARGEST_LINE = 256 * 2**20
 PIECE_BYTES = 2**20
@@ -44,7 +44,7 @@ async def read_traces(paths: Sequence[Path], tell: Told) -> tuple[list[Shown], l
         stderr=asyncio.subprocess.PIPE,
         limit=LARGEST_LINE,
         start_new_session=True,
-        env={**os.environ, VARIABLE: current()},
+        env=passed_on(),
     )
     assert process.stdout is not None
     assert process.stderr is not None

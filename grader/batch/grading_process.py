@@ -20,7 +20,7 @@ from grader.errors import GraderError, RunnerUnavailable
 from grader.messages import Answered, CheckDone, CheckFile, NotDone, ServiceReady
 from grader.runner.descendants import descendants, end_others
 from grader.verdict import Gpu, Verdict
-from lab.language import _, current, ngettext
+from lab.language import _, current, ngettext, passed_on
 
 PACKAGES = Path(__file__).parents[2]
 START_LIMIT_S = 240.0
@@ -78,6 +78,7 @@ class GradingProcess:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             cwd=PACKAGES,
+            env=passed_on(),
             start_new_session=True,
         )
         self._heard = b""

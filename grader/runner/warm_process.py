@@ -25,7 +25,7 @@ from grader.runner.descendants import descendants, end_others, kill, marked
 from grader.runner.protocol import Channel, News, Order, Ready, Unable, read_news
 from grader.runner.sandbox import IN_BUBBLEWRAP, KEPT_VARIABLES, NAMESPACES
 from grader.verdict import Gpu
-from lab.language import N_, _
+from lab.language import VARIABLE, N_, _, current
 
 MARK = "PROFILE_FIRST_RUNNER"  # in the environment of everything that a warm process starts
 PACKAGES = Path(__file__).parents[2]
@@ -80,7 +80,7 @@ class WarmProcess:
             stderr=self.errors,
             pass_fds=[theirs.fileno()],
             cwd=PACKAGES,  # not the learner's folder, where a torch.py might lie
-            env={**given, **quiet, **environment, **own_folder, MARK: self.mark},
+            env={**given, **quiet, **environment, **own_folder, MARK: self.mark, VARIABLE: current()},
             start_new_session=True,
         )
         theirs.close()

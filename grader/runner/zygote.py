@@ -37,7 +37,7 @@ from grader.runner.protocol import (
     read_order,
 )
 from grader.runner.sandbox import NotShutIn, enter_namespaces, trial
-from lab.language import _
+from lab.language import _, of_environment, use
 
 
 class Zygote:
@@ -269,6 +269,7 @@ def main() -> None:
     arguments.add_argument("--folder", help="where such a process is shut in")
     arguments.add_argument("--shut-in", action="store_true", help="refuse to run anything that can't be kept apart")
     options = arguments.parse_args()
+    use(of_environment())  # to say why nothing can be run
     channel = Channel(socket.socket(fileno=options.control))
     channel.connection.set_inheritable(False)
     # The profiler leaves a thread that sleeps; newer Pythons warn of any fork beside another thread.
