@@ -152,11 +152,17 @@ def check_here(
 ) -> bytes:
     """Check a file on this worker, in the class's language; the answer is data that can run nothing."""
     with speaking(language):
-        return _checked_here(exercise, name, data, seed, shut_in, longest_run_s)
+        return _checked_here(exercise, name, data, seed, shut_in, longest_run_s, language)
 
 
 def _checked_here(
-    exercise: str, name: str, data: bytes, seed: int, shut_in: bool, longest_run_s: float | None
+    exercise: str,
+    name: str,
+    data: bytes,
+    seed: int,
+    shut_in: bool,
+    longest_run_s: float | None,
+    language: str | None,
 ) -> bytes:
     from grader.batch.grade import course_fingerprint
     from grader.batch.grading_process import ProcessLost
@@ -168,7 +174,8 @@ def _checked_here(
         path = Path(folder) / Path(name).name
         path.write_bytes(data)
         try:
-            verdict = process.check(exercise, path, seed)
+            # Not left to what is spoken now: another thread of the worker may have ended, and set it back.
+            verdict = process.check(exercise, path, seed, language)
             answer = Checked(verdict, process.layers, course)
         except ProcessLost as lost:
             raise RuntimeError(str(lost)) from None  # tried again, here or elsewhere

@@ -92,11 +92,11 @@ class GradingProcess:
             self.close()
             raise RunnerUnavailable(answer.message)
 
-    def check(self, exercise: str, path: Path, seed: int) -> Verdict:
+    def check(self, exercise: str, path: Path, seed: int, language: str | None = None) -> Verdict:
         """The verdict on a file; raises GraderError where the grader failed, ProcessLost where its process did."""
         self.start()
         self._next_id += 1
-        self._send(CheckFile(self._next_id, exercise, str(path), seed, events=False, language=current()))
+        self._send(CheckFile(self._next_id, exercise, str(path), seed, events=False, language=language or current()))
         give_up_s = monotonic() + CHECK_LIMIT_S
         while True:
             answer = self._answer(give_up_s - monotonic())

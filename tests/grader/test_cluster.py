@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from grader.batch.cluster import Checked, NoCluster, check_here, checkers
+from grader.batch.cluster import NoCluster, checkers
 from grader.batch.grade import Progress, Settings, grade
 from grader.batch.ledger import Ledger
 from grader.batch.records import Attempt, Result
-from lab.language import ENGLISH, LANGUAGES, current
 
 distributed = pytest.importorskip("distributed")
 
@@ -78,25 +75,6 @@ def test_a_cluster_that_loses_a_worker_says_the_same_as_one_machine(cluster: Any
         here = grade(attempts(), ledger, Settings(jobs=2, shut_in=False))
     assert killed
     assert json.dumps(said(on_cluster)) == json.dumps(said(here))
-
-
-@pytest.mark.slow
-def test_a_worker_says_what_it_checked_in_the_language_of_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever its own locale."""
-    monkeypatch.setenv("PROFILE_FIRST_LANG", "fr")
-    monkeypatch.setenv("LC_ALL", "fr_FR.UTF-8")
-    exercise = EXERCISES[0]
-    data = (ROOT / "exercises" / f"{exercise}.py").read_bytes()
-    said = {}
-    for language in (*LANGUAGES, None):
-        answer = check_here(exercise, "x.py", data, 5, False, None, language)
-        verdict = msgspec.json.decode(answer, type=Checked).verdict
-        assert verdict is not None
-        assert verdict.language == (language or ENGLISH)
-        said[language] = re.sub(r"[\d.,]+", "#", repr([(check.name, check.message) for check in verdict.checks]))
-        assert current() == ENGLISH
-    assert said[None] == said[ENGLISH]
-    assert len(set(said.values())) == len(LANGUAGES)
 
 
 def test_a_scheduler_that_is_not_there_is_told() -> None:
