@@ -17,7 +17,7 @@ import msgspec
 
 from grader.errors import GraderError
 from grader.verdict import Verdict
-from lab.language import _, current, speaking
+from lab.language import _, current, use
 
 RETRIES = 3
 CONNECT_LIMIT_S = 20
@@ -142,28 +142,10 @@ _own = threading.local()
 
 
 def check_here(
-    exercise: str,
-    name: str,
-    data: bytes,
-    seed: int,
-    shut_in: bool,
-    longest_run_s: float | None = None,
-    language: str | None = None,
+    exercise: str, name: str, data: bytes, seed: int, shut_in: bool, longest_run_s: float | None, language: str
 ) -> bytes:
     """Check a file on this worker, in the class's language; the answer is data that can run nothing."""
-    with speaking(language):
-        return _checked_here(exercise, name, data, seed, shut_in, longest_run_s, language)
-
-
-def _checked_here(
-    exercise: str,
-    name: str,
-    data: bytes,
-    seed: int,
-    shut_in: bool,
-    longest_run_s: float | None,
-    language: str | None,
-) -> bytes:
+    use(language)  # for as long as the worker lives: set back, it would be the wrong one for its other threads
     from grader.batch.grade import course_fingerprint
     from grader.batch.grading_process import ProcessLost
     from grader.errors import RunnerUnavailable
@@ -174,7 +156,7 @@ def _checked_here(
         path = Path(folder) / Path(name).name
         path.write_bytes(data)
         try:
-            # Not left to what is spoken now: another thread of the worker may have ended, and set it back.
+            # Not left to what is spoken now: another thread of the worker may check for another class.
             verdict = process.check(exercise, path, seed, language)
             answer = Checked(verdict, process.layers, course)
         except ProcessLost as lost:

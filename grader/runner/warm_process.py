@@ -25,7 +25,7 @@ from grader.runner.descendants import descendants, end_others, kill, marked
 from grader.runner.protocol import Channel, News, Order, Ready, Unable, read_news
 from grader.runner.sandbox import IN_BUBBLEWRAP, KEPT_VARIABLES, NAMESPACES
 from grader.verdict import Gpu
-from lab.language import VARIABLE, N_, _, current
+from lab.language import N_, VARIABLE, _, current
 
 MARK = "PROFILE_FIRST_RUNNER"  # in the environment of everything that a warm process starts
 PACKAGES = Path(__file__).parents[2]

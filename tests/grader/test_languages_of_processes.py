@@ -15,6 +15,6 @@ def test_why_nothing_can_be_graded_is_said_in_the_language_of_the_class(monkeypa
     with (
         speaking("it"),
         GradingProcess(shut_in=False) as process,
-        pytest.raises(RunnerUnavailable, match="^PROFILE_FIRST_GPU è 'fast'"),
+        pytest.raises(RunnerUnavailable, match=r"^PROFILE_FIRST_GPU è 'fast'"),
     ):
         process.start()
