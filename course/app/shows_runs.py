@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from textual.app import App, SystemCommand
 from lab.language import _, ngettext
 
 if TYPE_CHECKING:
+    from course.app.kept_run import KeptRun
     from course.app.runs import Kind, SeenRun, SeenRuns, Shown
     from course.workspace import Workspace
 
@@ -23,6 +25,8 @@ class ShowsRuns(App[None]):
     """Keeps the last runs of each file."""
 
     workspace: Workspace
+    _keeping = threading.Lock()
+    _to_keep: KeptRun | None = None
     first_traces: Sequence[Path] = ()
     """To be shown when the app opens."""
     first_compared: bool = False
@@ -56,9 +60,16 @@ class ShowsRuns(App[None]):
         from course.app import kept_run
 
         on = kept_run.KeptGpu(gpu.kind, gpu.name) if gpu is not None else None
-        run = kept_run.KeptRun(path.name, kind, str(path), on, list(events))
+        self._to_keep = kept_run.KeptRun(path.name, kind, str(path), on, list(events))
         # Beside the app: it takes as long as the disk.
-        self.run_worker(partial(kept_run.write, self._kept_file, run), thread=True, group="keep", exit_on_error=False)
+        self.run_worker(self._keep_the_newest, thread=True, group="keep", exit_on_error=False)
+
+    def _keep_the_newest(self) -> None:
+        from course.app import kept_run
+
+        with self._keeping:  # whoever writes last then writes what ran last
+            if self._to_keep is not None:
+                kept_run.write(self._kept_file, self._to_keep)
 
     @property
     def _kept_file(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,29 @@ async def test_a_kept_run_that_cannot_be_read_is_said_once(make_app: Callable[[]
         assert isinstance(app.screen, LessonScreen)
         assert any("Run it again" in each.message for each in app._notifications)
         assert "Timeline" not in keys_shown(app)
+
+
+async def test_of_two_runs_the_later_one_is_kept_however_long_the_disk_takes(
+    app: CourseApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, disk_is_free = kept_run.write, threading.Event()
+
+    def write_slowly(file: Path, run: kept_run.KeptRun) -> None:
+        if run.name == "first.py":
+            assert disk_is_free.wait(60)
+        write(file, run)
+
+    monkeypatch.setattr(kept_run, "write", write_slowly)
+    async with app.run_test(size=SMALL) as pilot:
+        app.keep_run("run", Path("first.py"), None, EVENTS)
+        await pilot.pause()
+        app.keep_run("run", Path("second.py"), None, EVENTS)
+        await pilot.pause()
+        disk_is_free.set()
+        await app.workers.wait_for_complete()
+    kept = kept_run.read(kept_run_file(app))
+    assert kept is not None
+    assert kept.name == "second.py"
 
 
 def test_a_run_that_takes_too_much_is_not_kept_and_no_older_one_in_its_place(tmp_path: Path) -> None:
