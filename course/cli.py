@@ -12,7 +12,7 @@ from course import language
 from course.names import WrongUsage
 from lab.language import LANGUAGES, _, told
 
-PASSED, NOT_PASSED, WRONG_USAGE = 0, 1, 2
+NOT_PASSED, WRONG_USAGE = 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

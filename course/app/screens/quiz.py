@@ -253,11 +253,10 @@ often as you like; the best result counts.
         blocks: list[Block] = [heading(self.step.title)]
         said = points_in_words(earned, possible) if possible else results[0].message
         blocks.append(Text(Content.styled(said, "bold")))
-        by_id = {question.asks: question for question in self._questions}
-        for result in results:
+        for question, result in zip(self._questions, results, strict=True):
             name = Text(one_line(result.name), Content.styled(*_mark(result)), after_gap=self._shows_right)
             shows = self._shows_right and result.passed is False
-            blocks += [name, *(self._right_answer(by_id[result.name]) if shows else ())]
+            blocks += [name, *(self._right_answer(question) if shows else ())]
         again = (("r", "bold $text-accent"), _(" takes the quiz again.  ")) if earned < possible or not possible else ()
         keys = Content.assemble(
             *again, (_("Enter"), "bold $text-accent"), _(" goes on.  "), ("p", "$text-accent"), _(" looks back.")
