@@ -14,7 +14,7 @@ from grader.batch.records import Result, Row, Score
 from grader.mistakes import card_of
 from grader.reports.characters import one_line
 from grader.reports.pages import html_page, markdown_page
-from grader.reports.scores import has_points, is_quiz, moment, told_before, verdict_of, was_tried
+from grader.reports.scores import has_points, is_quiz, moment, told_before, verdict_of, was_tried, why_changed
 from grader.reports.taught import place_of
 from grader.reports.words import Words
 from grader.verdict import CheckResult, Verdict
@@ -119,15 +119,7 @@ def _notes(score: Score, words: Words) -> list[str]:
     notes = []
     if score.status in ("missing", "unanswered", "ungraded"):
         notes.append(words(f"explained.{score.status}"))
-    points = words.number(score.points)
-    if score.late_days > 0 and score.overridden is None:
-        before = words.number(score.before_lateness)
-        key = "late.long" if before != points else "late.alone"
-        notes.append(words(key, days=words.number(score.late_days), points=points, before=before))
-    if score.overridden is not None:
-        key = "override.long" if score.overridden.strip() else "override.no_reason"
-        notes.append(words(key, points=points, reason=score.overridden))
-    return notes
+    return [*notes, *why_changed(score, words)]
 
 
 def _handed_in(score: Score, result: Result, words: Words) -> list[str]:

@@ -8,7 +8,7 @@ import msgspec
 
 from grader.batch.records import Row, Score
 from grader.reports.characters import plain
-from grader.reports.scores import has_points, told_before, verdict_of
+from grader.reports.scores import has_points, told_before, verdict_of, why_changed
 from grader.reports.words import Words
 from grader.verdict import CheckResult
 
@@ -75,17 +75,7 @@ def _changes(row: Row, words: Words) -> list[str]:
     """Why the score isn't the sum of the tests."""
     lines = []
     for score in row.scores:
-        if score.late_days > 0:
-            late = words(
-                "late.long",
-                days=words.number(score.late_days),
-                points=words.number(score.points),
-                before=words.number(score.before_lateness),
-            )
-            lines.append(f"{score.exercise}: {late}")
-        if score.overridden is not None:
-            reason = words("override.long", points=words.number(score.points), reason=plain(score.overridden))
-            lines.append(f"{score.exercise}: {reason}")
+        lines += [f"{score.exercise}: {why}" for why in why_changed(score, words)]
         if not has_points(score):
             lines.append(f"{score.exercise}: {words('explained.ungraded')}")
     return lines

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 
 from grader.batch.records import Gradebook, Row, Score
+from grader.reports.characters import plain
+from grader.reports.words import Words
 from grader.verdict import Verdict
 
 
@@ -51,6 +53,18 @@ def told_before(verdict: Verdict) -> list[bool]:
         if not check.passed and check.message:
             told.add(check.message)
     return again
+
+
+def why_changed(score: Score, words: Words) -> Iterator[str]:
+    """Why the points aren't those of the checks: the instructor set them, or else lateness cost some of them."""
+    points = words.number(score.points)
+    if score.overridden is not None:
+        key = "override.long" if score.overridden.strip() else "override.no_reason"
+        yield words(key, points=points, reason=plain(score.overridden))
+    elif score.late_days > 0:
+        before = words.number(score.before_lateness)
+        key = "late.long" if before != points else "late.alone"
+        yield words(key, days=words.number(score.late_days), points=points, before=before)
 
 
 def moment(at_s: float) -> datetime:

@@ -221,6 +221,21 @@ def test_gradescopes_score_has_lateness_and_the_instructors_points_in_it_and_say
     assert "Oral exam" in data["output"]
 
 
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"points": 0.0, "before_lateness": 0.0, "late_days": 1.5}, "Handed in 1.5 days late."),
+        (
+            {"points": 5.0, "before_lateness": 5.0, "late_days": 1.5, "overridden": "Oral exam"},
+            "Your instructor set the points to 5: Oral exam",
+        ),
+        ({"points": 5.0, "overridden": " "}, "Your instructor set the points to 5."),
+    ],
+)
+def test_gradescope_names_no_loss_that_there_is_none_of(changed: dict[str, Any], told: str) -> None:
+    assert gradescope(score(result(VERDICTS[0]), **changed))["output"] == f"{VERDICTS[0].exercise}: {told}"
+
+
 def test_gradescope_says_what_is_missing_or_could_not_be_graded() -> None:
     data = gradescope(score(None), score(result(None, trouble="no space left on /dev/sda1")))
     assert [test["status"] for test in data["tests"]] == ["failed", "failed"]
