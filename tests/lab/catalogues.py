@@ -121,15 +121,28 @@ def _said_by(compiled: bytes) -> dict[object, str]:
 
 
 def hidden(root: Path = ROOT) -> Iterator[str]:
-    """Messages where Babel finds none, or finds another one than is said."""
+    """Messages where Babel finds none, or another one than is said; and those that are said too early."""
     for floor in HOUSE:
         for file in sorted((root / floor).rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            tree = ast.parse(file.read_text("utf-8"))
+            early = set(_run_at_import(tree))
+            for node in ast.walk(tree):
                 place = f"{file.relative_to(root).as_posix()}:{getattr(node, 'lineno', 0)}"
                 if isinstance(node, ast.JoinedStr) and any(map(_is_marked, ast.walk(node))):
                     yield f"{place}: a message in an f-string isn't found. Say it before, and put it into the f-string."
                 elif _is_marked(node) and any(isinstance(each, ast.JoinedStr) for each in node.args[:2]):
                     yield f"{place}: an f-string is no message. Write {{names}} into it, their values behind it."
+                elif node in early and _is_marked(node) and node.func.id != "N_":
+                    yield f"{place}: the language isn't known yet when this is said. Mark it with N_, and say it later."
+
+
+def _run_at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """What is run when a module is imported: all of it but what functions have inside."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            child = child.args  # with their defaults
+        yield from _run_at_import(child)
 
 
 def _is_marked(node: ast.AST) -> bool:

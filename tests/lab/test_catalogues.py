@@ -50,7 +50,8 @@ def test_what_argparse_says_to_people_is_in_its_catalogue(language: str) -> None
 # Each rule, broken
 
 CODE = '''"""What is said."""
-print(_("Saved as {path}", path=path), ngettext("{n} change", "{n} changes", n))
+def say(path, n):
+    print(_("Saved as {path}", path=path), ngettext("{n} change", "{n} changes", n))
 '''
 SAID = {
     "it": {
@@ -118,7 +119,7 @@ def test_a_bad_translation_is_named(change: dict, complaint: str, course: Path) 
 
 
 def test_a_message_that_is_not_in_a_catalogue_is_named(course: Path) -> None:
-    (course / "course" / "says.py").write_text(CODE + 'print(_("New"))\n')
+    (course / "course" / "says.py").write_text(CODE + '    print(_("New"))\n')
     told = list(complaints(course))
     assert len(told) == len(OTHERS)
     assert all("'New' isn't in it. See docs/translating.md: pybabel extract" in each for each in told)
@@ -147,9 +148,11 @@ def test_a_missing_catalogue_and_a_fuzzy_message_are_named(course: Path) -> None
     [
         ("print(f\"{_('Saved')}.\")\n", "a message in an f-string isn't found. Say it before"),
         ('print(_(f"Saved as {path}"))\n', "an f-string is no message. Write {names} into it"),
+        ('SAVED = _("Saved")\n', "the language isn't known yet when this is said. Mark it with N_"),
+        ('def say(what: str = _("Saved")) -> None: ...\n', "the language isn't known yet when this is said."),
     ],
 )
-def test_a_message_in_an_f_string_and_an_f_string_as_message_are_named(
+def test_a_message_that_is_not_found_or_said_too_early_is_named(
     code: str, complaint: str, course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (course / "course" / "other.py").write_text(code)
