@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from grader.batch.records import Gradebook, Row
 from grader.reports.characters import one_line
-from grader.reports.csv_cells import STARTS_A_FORMULA, Cell, as_csv, number
+from grader.reports.csv_cells import STARTS_A_FORMULA, Cell, as_csv
 from grader.reports.scores import has_points, scores_of
 from grader.reports.words import Words
 
@@ -70,8 +70,9 @@ def feedback_comment(row: Row, words: Words) -> str:
     lines = []
     for score in row.scores:
         status = words(f"status.{score.status}")
-        points = f"{number(score.points)}/{score.max_points}, {status}" if has_points(score) else status
-        late = f", {words('late.short', days=number(score.late_days))}" if score.late_days > 0 else ""
+        points = f"{words.number(score.points)}/{score.max_points}, {status}" if has_points(score) else status
+        days = words.number(score.late_days)
+        late = f", {words.count('late.short', score.late_days, days=days)}" if score.late_days > 0 else ""
         reason = f" ({score.overridden})" if score.overridden else ""
         lines.append(_as_html(f"{score.exercise}: {points}{late}{reason}"))
     return "<br>".join(lines)

@@ -64,7 +64,7 @@ def why_changed(score: Score, words: Words) -> Iterator[str]:
     elif score.late_days > 0:
         before = words.number(score.before_lateness)
         key = "late.long" if before != points else "late.alone"
-        yield words(key, days=words.number(score.late_days), points=points, before=before)
+        yield words.count(key, score.late_days, days=words.number(score.late_days), points=points, before=before)
 
 
 def moment(at_s: float) -> datetime:

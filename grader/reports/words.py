@@ -47,7 +47,7 @@ class Words:
         text = number(value)
         return text if self.language == FIRST else text.replace(".", ",")
 
-    def count(self, key: str, number: int, **values: object) -> str:
+    def count(self, key: str, number: float, **values: object) -> str:
         """A sentence about a number of things: `<key>_one` for a single one."""
         return self(f"{key}_one" if number == 1 else key, n=number, **values)
 

@@ -130,6 +130,15 @@ def test_moodle_takes_comments_for_html_so_they_are_escaped() -> None:
     assert "&lt;script&gt;" in comment
 
 
+def test_moodles_comment_has_numbers_and_days_as_the_language_writes_them() -> None:
+    half_late = score(result(VERDICTS[0]), points=4.5, late_days=1.5)
+    day_late = score(result(VERDICTS[0]), points=4.5, late_days=1.0)
+    assert feedback_comment(row(student(1), half_late), Words("it")).endswith("1,5 giorni di ritardo")
+    assert ": 4,5/" in feedback_comment(row(student(1), half_late), Words("it"))
+    assert feedback_comment(row(student(1), day_late), Words("it")).endswith("1 giorno di ritardo")
+    assert feedback_comment(row(student(1), day_late), Words("en")).endswith("1 day late")
+
+
 @given(ANY_TEXT)
 def test_any_reason_is_escaped_in_moodles_comment_and_starts_no_formula(reason: str) -> None:
     comment = feedback_comment(row(student(1), score(result(VERDICTS[0]), overridden=reason or "x")), WORDS)

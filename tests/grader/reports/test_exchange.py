@@ -229,6 +229,7 @@ def test_gradescopes_score_has_lateness_and_the_instructors_points_in_it_and_say
             {"points": 5.0, "before_lateness": 5.0, "late_days": 1.5, "overridden": "Oral exam"},
             "Your instructor set the points to 5: Oral exam",
         ),
+        ({"points": 4.5, "before_lateness": 5.0, "late_days": 1.0}, "Handed in 1 day late: 4.5 points instead of 5."),
         ({"points": 5.0, "overridden": " "}, "Your instructor set the points to 5."),
     ],
 )
