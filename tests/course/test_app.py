@@ -183,7 +183,7 @@ def asks(app: CourseApp) -> bool:
     ("keys", "right", "said"),
     [
         (["2"], 1, "✓ You said: two. It prints two."),
-        (["1"], 1, "✗ You said: one. It prints two."),
+        (["1"], 1, "✗ You said: one. Right is: two. It prints two."),
         (["down", "enter"], 1, "✓ You said: two."),
         (["1"], None, "▸ You said: one."),
     ],

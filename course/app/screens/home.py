@@ -140,14 +140,14 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
         self.lessons.replace(rows)
 
     def _fill_steps(self) -> None:
-        what = standing.done(self.course.progress)
+        what, width = standing.done(self.course.progress), self.steps.size.width - 5
         marked = {step.id for step in self.course.bookmarked()}
         in_lessons = self._highlighted_lesson() is None
         rows = []
         for step in self._listed_steps():
             lesson = self.course.catalog.lesson(step.lesson) if in_lessons else None
             number = f"{lesson.number}  " if lesson else ""
-            rows.append(Option(_step_row(step, what, number, marked=step.id in marked), id=step.id))
+            rows.append(Option(_step_row(step, what, number, width, marked=step.id in marked), id=step.id))
         self.steps.replace(rows)
 
     def _listed_steps(self) -> list[Step]:
@@ -230,7 +230,7 @@ def _lesson_row(reached: LessonStanding, width: int) -> Content:
     number = (str(lesson.number), "bold $text-accent" if reached.begun else "$text-primary")
     mark = ("✓", "$text-success") if complete else number
     title_room = width - right.cell_length - 5
-    title = Content.styled(lesson.title, "bold").truncate(title_room, ellipsis=True)
+    title, *title_goes_on = Content.styled(lesson.title, "bold").wrap(max(title_room, 8))
     first = Content.assemble(mark, "  ", title.pad_right(title_room - title.cell_length), "  ", right)
     time = f"{lesson.minutes} min"
     promise_room = width - 3 - len(time) - 1
@@ -238,7 +238,8 @@ def _lesson_row(reached: LessonStanding, width: int) -> Content:
     lines = Content(goal[:1].upper() + goal[1:]).wrap(max(promise_room, 8))
     second = Content.assemble("   ", lines[0].pad_right(promise_room - lines[0].cell_length), " ", time)
     rest = [Content.assemble("   ", line) for line in lines[1:]]
-    return Content("\n").join([first, *(line.stylize("$foreground 60%") for line in (second, *rest))])
+    quiet = (line.stylize("$foreground 60%") for line in (second, *rest))
+    return Content("\n").join([first, *(Content.assemble("   ", line) for line in title_goes_on), *quiet])
 
 
 def _last_row(sign: str, title: str, right: str, width: int) -> Content:
@@ -250,15 +251,17 @@ def _last_row(sign: str, title: str, right: str, width: int) -> Content:
     )
 
 
-def _step_row(step: Step, what: Done, number: str, *, marked: bool) -> Content:
+def _step_row(step: Step, what: Done, number: str, width: int, *, marked: bool) -> Content:
     mark = {"done": ("✓ ", "$text-success"), "begun": ("◐ ", "$text-warning"), "new": ("○ ", "$foreground 60%")}
     points = f"  {what.points(step)}/{step.points}" if step.graded else ""
     kind = _(KIND_WORDS[step.kind])
-    return Content.assemble(
-        mark[what.state(step)],
+    words = Content.assemble(
         (number, "$text-primary"),
         step.title,
         (f"  {kind}" if kind else "", "$text-accent"),
         (points, "$foreground 60%"),
         (f"  {BOOKMARK_SIGN}" if marked else "", "$text-accent"),
     )
+    # As long as the list has no width, its rows have one line.
+    lines = words.wrap(width) if width > 0 else [words]
+    return Content.assemble(mark[what.state(step)], Content("\n  ").join(lines))

@@ -341,8 +341,11 @@ F5 again runs it. What follows is shown after the run, or with Space or Enter.
         self.call_after_refresh(self._show_output)
 
     def _show_output(self) -> None:
-        panel = self.query_one(JobPanel)
-        panel.scroll_visible(animate=False)
+        """Show the output, and below it what came of the prediction, as far as there is room for both."""
+        panel, card = self.query_one(JobPanel), self.query_one("#card", CardScroll)
+        place, after = panel.virtual_region, self.query_one("#after", Prose)
+        bottom = after.virtual_region.y + after.rows_of_first if self._outcome_shown else place.bottom
+        card.scroll_to(y=min(place.y, max(card.scroll_offset.y, bottom - card.size.height)), animate=False)
         if panel.is_cut:
             panel.output.focus(scroll_visible=False)
 

@@ -141,6 +141,7 @@ class PredictionPanel(Vertical):
 def outcome(prediction: Prediction, choice: int) -> Block:
     """What came of a prediction, to be read beside the output."""
     said = one_line(prediction.choices[choice]) if choice < len(prediction.choices) else Content("")
+    right = Content("")
     why = one_line(prediction.why)
     if prediction.right is None:
         mark = Content.styled("▸ ", "$text-accent")
@@ -148,7 +149,9 @@ def outcome(prediction: Prediction, choice: int) -> Block:
         mark = Content.styled("✓ ", "$text-success")
     else:
         mark = Content.styled("✗ ", "$text-error")
-    return Text(Content.assemble(_("You said: "), said.stylize("bold"), ". ", why), mark)
+        # The reason is written for whoever knows what it is the reason of.
+        right = Content.assemble(_("Right is: "), one_line(prediction.choices[prediction.right]).stylize("bold"), ". ")
+    return Text(Content.assemble(_("You said: "), said.stylize("bold"), ". ", right, why), mark)
 
 
 def expected(words: str) -> Block:

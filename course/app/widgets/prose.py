@@ -57,6 +57,11 @@ class Prose(Static):
         """What is shown, as plain text."""
         return flow(self._blocks, self.content_size.width or 80).plain
 
+    @property
+    def rows_of_first(self) -> int:
+        """How many rows the first block takes."""
+        return flow(self._blocks[:1], self.content_size.width or 80).plain.count("\n") + 1
+
     def _clear_and_refresh(self) -> None:
         self.update(Content(""))
 
