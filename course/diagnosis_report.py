@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from course import catalog
 from course.remedies import REMEDIES
 from course.report import Ink, printable
-from lab.language import _, ngettext, number
+from lab.language import N_, _, ngettext, number
 from lab.trace.compare import Comparison
 from lab.trace.ranks import Ranks
 from lab.trace.verdict import Bottleneck, Cost, DeviceSplit, Diagnosis
@@ -79,6 +79,10 @@ def saving(found: Diagnosis) -> str:
         return ""
     step = found.step_us or 0.0
     faster = _(", {times:.2f} times as fast", times=step / (step - saves)) if saves < 0.99 * step else ""
+    if found.verdict.bottleneck == "sync":
+        # Not "that": the sentence before may be about what stays without them.
+        said = N_("Without these waits, a step would be shorter by {time} at best{faster}.")
+        return _(said, time=duration(saves), faster=faster)
     return _("Without that, a step would be shorter by {time} at best{faster}.", time=duration(saves), faster=faster)
 
 

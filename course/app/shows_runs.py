@@ -31,6 +31,8 @@ class ShowsRuns(App[None]):
     """To be shown when the app opens."""
     first_compared: bool = False
     _runs: SeenRuns | None = None
+    _left_nothing = False
+    """Whether nothing is known of what ran last."""
 
     @property
     def runs(self) -> SeenRuns:
@@ -48,6 +50,7 @@ class ShowsRuns(App[None]):
 
     def keep_run(self, kind: Kind, path: Path, gpu: Any, events: Sequence[Any]) -> None:
         """A run, or the first run of a check, has ended."""
+        self._left_nothing = not events
         if not events:
             return
         seen = self.runs.keep(path.name, kind, str(path), gpu, events)
@@ -98,6 +101,9 @@ class ShowsRuns(App[None]):
         """Show the last run over time."""
         if (run := self.seen_run or (self._earlier_run() if self._is_one_kept else None)) is not None:
             self.show_run(run)
+            if self._left_nothing:
+                said = _("Nothing was recorded of what ran last. This is {title}, from before.", title=run.title)
+                self.notify(said, severity="warning", markup=False)
 
     def show_run(self, seen: SeenRun, before: SeenRun | None = None) -> None:
         """Show a run or a trace over time, with another one over it if there is one."""

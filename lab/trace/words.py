@@ -45,17 +45,26 @@ def summary(verdict: Verdict, found: Diagnosis, shown: Evidence, reason: str | N
     by = ""
     if verdict.bottleneck == "sync" and shown.calls:
         by = f" ({shown.calls[0].name})"
-    lost = ""
+    lost = stays = ""
     if verdict.saves_at_most_us_per_step is not None:
         step = found.step_us or 0.0
-        lost = _(", {part} of {step} per step", part=duration(verdict.share * step), step=duration(step))
-    return _(
+        lost_us = verdict.share * step
+        lost = _(", {part} of {step} per step", part=duration(lost_us), step=duration(step))
+        stays_us = lost_us - verdict.saves_at_most_us_per_step
+        if verdict.bottleneck == "sync" and stays_us > lost_us / 2:
+            stays = " " + _(
+                "But {part} per step of that is the CPU's own work after the wait, which stays when the wait goes: "
+                "shorten that first.",
+                part=duration(stays_us),
+            )
+    said = _(
         "For {share} of the time{lost}, {waited}{by}.",
         share=share,
         lost=lost,
         waited=_(WAITED[verdict.bottleneck]),
         by=by,
     )
+    return said + stays
 
 
 def duration(us: float) -> str:

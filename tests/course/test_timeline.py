@@ -228,6 +228,27 @@ async def test_a_run_without_any_event_leaves_the_one_before(seen: CourseApp, fa
         assert seen.seen_run is before
 
 
+async def test_f10_says_that_it_shows_an_earlier_run_where_the_last_one_left_nothing(
+    seen: CourseApp, fake: FakeGrader
+) -> None:
+    async with seen.run_test(size=SMALL) as pilot:
+        await run_card(pilot, seen)
+        events = fake.events
+        fake.events = []
+        await press(pilot, "f5")
+        await until(pilot, lambda: seen.job is None)
+        await press(pilot, "f10")
+        await until(pilot, lambda: any("Nothing was recorded" in each.message for each in seen._notifications))
+        seen.clear_notifications()
+        await press(pilot, "escape")
+        fake.events = events
+        await press(pilot, "f5")
+        await until(pilot, lambda: seen.job is None)
+        await press(pilot, "f10")
+        await until(pilot, lambda: isinstance(seen.screen, TimelineScreen))
+        assert not list(seen._notifications)
+
+
 async def test_help_explains_the_timeline_and_its_keys(seen: CourseApp) -> None:
     async with seen.run_test(size=WIDE) as pilot:
         await open_timeline(pilot, seen)

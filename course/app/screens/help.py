@@ -109,7 +109,7 @@ def _keys(title: str, bindings: list[Binding]) -> Iterator[Block]:
     if actions:
         yield Text(Content.styled(title, "bold $text-primary"))
         for keys, words in actions.values():
-            marker = Content.styled("  ".join(dict.fromkeys(keys)).ljust(22), "$text-accent")
+            marker = Content.styled(f"{'  '.join(dict.fromkeys(keys))}  ".ljust(22), "$text-accent")
             yield Text(Content(words), marker, after_gap=False)
 
 

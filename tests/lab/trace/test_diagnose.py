@@ -171,6 +171,13 @@ def test_without_the_wait_the_slower_of_host_and_device_is_what_is_left(tmp_path
     assert verdict.bottleneck == "sync"
     assert verdict.share == pytest.approx(0.8, abs=0.01)
     assert verdict.saves_at_most_us_per_step == pytest.approx(2_000, abs=20)
+    assert "But 6 ms per step of that is the CPU's own work after the wait" in verdict.summary
+
+
+def test_a_wait_that_hides_all_that_follows_it_is_told_without_a_but(tmp_path: Path) -> None:
+    told = played(tmp_path, reading_the_loss).verdict
+    assert told.bottleneck == "sync"
+    assert "But" not in told.summary
 
 
 def test_a_wait_on_another_thread_that_launches_nothing_is_nobodys_fault(tmp_path: Path) -> None:
