@@ -20,6 +20,7 @@ WHY = "It prints one line, and then another one, and so on, until ten of them ar
 async def test_what_came_of_a_prediction_is_on_the_screen_after_the_run(
     app: CourseApp, fake: FakeGrader, height: int
 ) -> None:
+    fake.prints = "a line\n" * 6
     lesson = app.catalog.lessons[0]
     asked = Prediction("How many lines?", ("one", "ten"), 1, WHY)
     text = f"Look at this.\n\n```python run\n{PROGRAM}\n```\n\n{'The answer goes on. ' * 60}"
