@@ -13,7 +13,7 @@ from course.learnt import Learnt, Mistake, duration_in_words
 from course.progress import Progress
 from course.report import card_of, tell_notice
 from course.standing import Standing
-from lab.language import N_, _, ngettext
+from lab.language import LANGUAGES, N_, _, ngettext, speaking
 
 TITLE = N_("Profile First: what I learnt")
 HABIT = N_("""\
@@ -172,6 +172,13 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _beginnings() -> Iterator[str]:
+    """How a report begins in each language: an earlier one may be replaced, whichever it was written in."""
+    for language in LANGUAGES:
+        with speaking(language):
+            yield f"# {_(TITLE)}"
+
+
 def report(out: Path | None, *, force: bool) -> int:
     """Print the report, or write it to a file."""
     from course import catalog, progress
@@ -187,7 +194,7 @@ def report(out: Path | None, *, force: bool) -> int:
         print(Ink(sys.stdout).text(text), end="")
         return 0
     if not force:
-        refuse_to_replace(out, f"# {_(TITLE)}")
+        refuse_to_replace(out, *_beginnings())
     write_atomically(out, text)
     print(_("The report is {out}.", out=out))
     return 0

@@ -34,13 +34,13 @@ class Imported:
         return bool(self.attempts or self.replaced or self.backups)
 
 
-def refuse_to_replace(file: Path, begins: str) -> None:
+def refuse_to_replace(file: Path, *begins: str) -> None:
     """Raise an error if a file is there that isn't an earlier one of the kind that is to be written."""
     if file.is_dir():
         raise WrongUsage(_("{file} is a folder. Give the name of a file in it.", file=file))
     try:
         with file.open(encoding="utf-8", errors="replace") as there:
-            replaceable = there.read(len(begins)) == begins
+            replaceable = there.read(max(map(len, begins))).startswith(begins)
     except FileNotFoundError:
         return
     if not replaceable:

@@ -130,3 +130,14 @@ def test_apps_that_are_served_speak_as_the_server_was_told_to(home: Path) -> Non
     language.begin()
     assert language.as_told() == []
     assert current() == "fr"
+
+
+@pytest.mark.parametrize(("earlier", "now"), [("en", "it"), ("fr", "en"), ("it", "fr")])
+def test_a_report_in_another_language_is_a_report_and_is_replaced(
+    earlier: str, now: str, home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "report.md"
+    assert main(["--lang", earlier, "report", "--out", str(file)]) == 0
+    before = file.read_text()
+    assert main(["--lang", now, "report", "--out", str(file)]) == 0
+    assert file.read_text() != before
