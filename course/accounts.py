@@ -13,12 +13,12 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from course.progress import REVEALED, Progress
+from course.progress import EXPECTED, REVEALED, Progress
 from course.report import printable
 from grader.verdict import Verdict
 from lab.language import _
 
-VERSION = 1
+VERSION = 2
 BEGINS = '{\n "profile_first_progress"'
 """How each file of this form begins."""
 MAX_BYTES = 64 * 2**20
@@ -98,6 +98,8 @@ class Accounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen: dict[StepId, Moment] = {}
     hints: dict[StepId, Count] = {}
     predictions: dict[StepId, Predicted] = {}
+    expected: dict[StepId, Text] = {}
+    """What the learner expected, in their words, where a card has no choices."""
     revealed: list[StepId] = []
     """The cards whose explanation was read."""
     bookmarks: dict[StepId, Bookmark] = {}
@@ -117,6 +119,7 @@ def merge(one: Accounts, other: Accounts) -> Accounts:
         seen=_merged(one.seen, other.seen, min),
         hints=_merged(one.hints, other.hints, max),
         predictions=_merged(one.predictions, other.predictions, _first_prediction),
+        expected=_merged(one.expected, other.expected, max),
         revealed=sorted({*one.revealed, *other.revealed}),
         bookmarks=_merged(one.bookmarks, other.bookmarks, max),
         solutions=_merged(one.solutions, other.solutions, min),
@@ -207,6 +210,7 @@ def read_from(database: sqlite3.Connection) -> Accounts:
     for machine, lesson, seconds_s in rows("SELECT machine, lesson, seconds_s FROM spent"):
         spent.setdefault(machine, {})[lesson] = seconds_s
     revealed = rows("SELECT name FROM settings WHERE substr(name, 1, ?) = ?", (len(REVEALED), REVEALED))
+    expected = rows("SELECT name, value FROM settings WHERE substr(name, 1, ?) = ?", (len(EXPECTED), EXPECTED))
     predictions = rows("SELECT card, at_s, choice, came_true FROM predictions")
     return Accounts(
         attempts=[Attempt(at_s, json.loads(verdict)) for at_s, verdict in rows("SELECT at_s, verdict FROM attempts")],
@@ -217,6 +221,7 @@ def read_from(database: sqlite3.Connection) -> Accounts:
             card: Predicted(at_s, choice, None if came_true is None else bool(came_true))
             for card, at_s, choice, came_true in predictions
         },
+        expected={name[len(EXPECTED) :]: words for name, words in expected},
         revealed=[name[len(REVEALED) :] for (name,) in revealed],
         bookmarks={
             s: Bookmark(at_s, bool(is_kept)) for s, at_s, is_kept in rows("SELECT step, at_s, kept FROM bookmarks")
@@ -258,6 +263,11 @@ def write(database: sqlite3.Connection, accounts: Accounts) -> int:
         database,
         f"{replace} settings (name, value) VALUES (?, 'yes')",
         ((f"{REVEALED}{card}",) for card in accounts.revealed),
+    )
+    _insert(
+        database,
+        f"{replace} settings (name, value) VALUES (?, ?)",
+        ((f"{EXPECTED}{card}", words) for card, words in accounts.expected.items()),
     )
     _insert(
         database,

@@ -42,6 +42,7 @@ CREATE TABLE spent (
 """,
 }
 REVEALED = "predicted "
+EXPECTED = "expected "
 """Before a card's id, the name of the setting that says that its explanation was read."""
 
 ExerciseStatus = Literal["new", "attempted", "passed"]

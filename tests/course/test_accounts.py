@@ -18,6 +18,7 @@ from course.progress import Progress
 from grader.verdict import to_plain
 from tests.course.conftest import CheckResult, verdict
 
+NEWER = accounts.VERSION + 1
 STEPS = st.sampled_from(["one/a", "one/b", "two/a", "two/quiz"])
 LESSONS = st.sampled_from(["one", "two"])
 MOMENTS = st.sampled_from([0.0, 1.5, 2.25, 1e9 + 0.1])
@@ -39,6 +40,7 @@ ACCOUNTS = st.builds(
     predictions=st.dictionaries(
         STEPS, st.builds(Predicted, MOMENTS, st.integers(0, 3), st.sampled_from([None, True, False]))
     ),
+    expected=st.dictionaries(STEPS, st.sampled_from(["12 ms", "as long as before"])),
     revealed=st.lists(STEPS, unique=True),
     bookmarks=st.dictionaries(STEPS, st.builds(Bookmark, MOMENTS, st.booleans())),
     solutions=st.dictionaries(STEPS, st.builds(SolutionSeen, MOMENTS, st.booleans())),
@@ -105,6 +107,12 @@ def test_a_good_file_is_read() -> None:
     )
 
 
+def test_a_file_of_before_predictions_in_words_is_still_read() -> None:
+    read = accounts.decode(json.dumps(changed(profile_first_progress=1)).encode(), "file")
+    assert read.attempts
+    assert accounts.merge(read, Accounts(expected={"one/a": "12 ms"})).expected == {"one/a": "12 ms"}
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -113,7 +121,10 @@ def test_a_good_file_is_read() -> None:
         (b"[" * 100_000, "not a file that"),
         (b'{"traceEvents": []}', "not a file that"),
         (json.dumps(changed()).encode()[:-40], "not a file that"),
-        (json.dumps(changed(profile_first_progress=2, sessions=[])).encode(), "written by a newer version"),
+        (
+            json.dumps(changed(profile_first_progress=NEWER, more=1)).encode(),
+            "written by a newer version",
+        ),
         (json.dumps(changed(seen={"../../etc/passwd": 1.0})).encode(), "is damaged"),
         (json.dumps(changed(files={"perf_counter/../x": {"changed_ns": 1, "text": ""}})).encode(), "is damaged"),
         (json.dumps(changed(files={"/etc/passwd": {"changed_ns": 1, "text": ""}})).encode(), "is damaged"),

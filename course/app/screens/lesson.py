@@ -19,7 +19,7 @@ from course.app.widgets.job import JobPanel
 from course.app.widgets.prediction import PredictionPanel, expected, outcome
 from course.app.widgets.prose import Prose
 from course.catalog import MOST_CHOICES
-from course.progress import REVEALED
+from course.progress import EXPECTED, REVEALED
 from lab.language import N_, _
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ F5 again runs it. What follows is shown after the run, or with Space or Enter.
     @property
     def _expected(self) -> str:
         """The name under which is kept what the learner expected, in their words."""
-        return f"expected {self.step.id}"
+        return f"{EXPECTED}{self.step.id}"
 
     def reveal(self) -> bool:
         """Show what was kept back; returns whether there was something."""
