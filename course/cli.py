@@ -11,6 +11,7 @@ from pathlib import Path
 from course import language
 from course.names import WrongUsage
 from lab.language import LANGUAGES, _, told
+from lab.nearest_letters import print_nearest_letters
 
 NOT_PASSED, WRONG_USAGE = 1, 2
 
@@ -19,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     if sys.stdout is None:  # closed by whoever started the program
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
+    print_nearest_letters()
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         chosen, given = told(given)
