@@ -97,7 +97,7 @@ def _number(event: Event, name: str, most: float = 1e9) -> float | None:
     value = event.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return value if math.isfinite(value) and abs(value) < most else None
+    return value if abs(value) < most else None  # which is true of no nan, and of no whole number beyond all floats
 
 
 def _text(event: Event, name: str) -> str:
@@ -123,8 +123,8 @@ def _host(seen: Sequence[Event]) -> tuple[list[Span], list[Span], list[Span]]:
         elif what == "host_phase" or (what == "label" and event.get("phase") == "left"):
             kind = event.get("kind") if what == "host_phase" else _kind_of_label(event)
             began_s = max(at_s - max(_number(event, "lasted_s") or 0.0, 0.0), 0.0)
-            if kind in HOST_KINDS:
-                (calls if kind == "alloc" else phases).append(Span(began_s, at_s, str(kind), HOST_KINDS[str(kind)]))
+            if isinstance(kind, str) and kind in HOST_KINDS:
+                (calls if kind == "alloc" else phases).append(Span(began_s, at_s, kind, HOST_KINDS[kind]))
                 begin_s = began_s
         elif what == "cache_emptied":
             begin_s = max(at_s - max(_number(event, "lasted_s") or 0.0, 0.0), 0.0)

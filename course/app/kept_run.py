@@ -46,6 +46,8 @@ def write(file: Path, run: KeptRun) -> None:
 def read(file: Path) -> KeptRun | None:
     """The run that was kept, or None where it can't be read."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=KeptRun)
-    except (OSError, ValueError):
+        with file.open("rb") as kept:
+            data = kept.read(MOST_BYTES + 1)
+        return msgspec.json.decode(data, type=KeptRun) if len(data) <= MOST_BYTES else None
+    except (OSError, ValueError, RecursionError):
         return None

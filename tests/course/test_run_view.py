@@ -295,6 +295,15 @@ def test_events_that_lack_what_they_should_have_are_left_out(events: list[dict[s
     kernel_rows(run), op_rows(run), idle_rows(run)
 
 
+@pytest.mark.parametrize("value", [[1], {"a": 1}, 10**400, -(10**400), math.nan, "1", None, True])
+@pytest.mark.parametrize("what", ["launch", "wait", "host_phase", "label", "alive_at_peak", "key_averages"])
+def test_an_event_may_hold_anything_in_any_place(what: str, value: Any) -> None:
+    whole = launch(1.0, 1.0, 2.0, phase="left", lasted_s=0.1, waited_s=0.1, call="item", rows=[], allocated_bytes=1)
+    for name in whole:
+        run = view([whole | {"what": what, name: value}, whole | {"rows": [{name: value}, value]}])
+        kernel_rows(run), op_rows(run), idle_rows(run)
+
+
 @given(RUNS, st.integers(1, 50))
 def test_columns_hold_all_the_time_of_a_lane(events: list[dict[str, Any]], count: int) -> None:
     run = view(events)

@@ -161,10 +161,19 @@ async def test_the_last_run_is_seen_after_a_restart_too(make_app: Callable[[], C
         assert len(again.runs) == 1
 
 
-async def test_a_kept_run_that_cannot_be_read_is_said_once(make_app: Callable[[], CourseApp]) -> None:
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b'{"name": 1',
+        b'{"name":"a","kind":"run","key":"a","gpu":null,"events":[{"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}]}",
+        b" " * (kept_run.MOST_BYTES + 1),
+    ],
+    ids=["cut short", "deep", "large"],
+)
+async def test_a_kept_run_that_cannot_be_read_is_said_once(make_app: Callable[[], CourseApp], damaged: bytes) -> None:
     app = make_app()
     kept_run_file(app).parent.mkdir(parents=True, exist_ok=True)
-    kept_run_file(app).write_bytes(b'{"name": 1')
+    kept_run_file(app).write_bytes(damaged)
     async with app.run_test(size=SMALL) as pilot:
         await go_to(pilot, app, "perf_counter/first_card")
         await press(pilot, "f10")
