@@ -13,6 +13,7 @@ from grader.seeds import seed
 from grader.verdict import Verdict, to_json
 from lab.command_line import file_to_write, words_of_argparse
 from lab.language import LANGUAGES, N_, _, ngettext, of_environment, speaking, told
+from lab.nearest_letters import print_nearest_letters
 
 DESCRIPTION = N_(
     "The grader for instructors and authors: grades files, hands the course out, finds what an exercise lacks."
@@ -20,6 +21,7 @@ DESCRIPTION = N_(
 
 
 def main(arguments: list[str] | None = None) -> int:
+    print_nearest_letters()
     try:
         chosen, given = told(sys.argv[1:] if arguments is None else arguments)
     except ValueError as error:
@@ -93,6 +95,12 @@ def _carried_out(options: argparse.Namespace) -> int:
         return _check(options.files, options.exercise, options.seed, options.json)
     except GraderError as error:
         print(f"grader: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # A folder that may not be searched, a name that is too long.
+        print(f"grader: {error.filename}: {error.strerror}.", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

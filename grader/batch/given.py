@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import atexit
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -53,8 +56,10 @@ class Given:
         yield _("  Another one: --{option} FILE. None: --no-{option}.", option=self.option)
 
     def _changed_since(self) -> bool:
-        with suppress(OSError):
-            return Path(self.source).read_bytes() != self.path.read_bytes()
+        source = Path(self.source)
+        with suppress(OSError, ValueError):  # a name that no file can have, in a list that was damaged
+            # The keyboard, or a pipe, would be waited for.
+            return source.is_file() and source.read_bytes() != self.path.read_bytes()
         return False
 
 
@@ -72,10 +77,26 @@ def given(options: argparse.Namespace, out: Path) -> dict[str, Given]:
     for option, name in FILES.items():
         copy, path = out / FOLDER / name, getattr(options, option)
         if path is not None and not (copy.exists() and path.exists() and path.samefile(copy)):
-            found[option] = Given(option, path, str(path.absolute()), kept=False)
+            found[option] = Given(option, _to_be_read_again(path), _printable(path.absolute()), kept=False)
         elif path is not None or (copy.exists() and not getattr(options, f"no_{option}")):
             found[option] = Given(option, copy, sources.get(option, str(copy)), kept=True)
     return found
+
+
+def _to_be_read_again(path: Path) -> Path:
+    """The file, or what comes through a pipe (`--roster <(...)`) as a file: it is read, and once more to be kept."""
+    if not path.is_fifo():
+        return path
+    folder = tempfile.mkdtemp(prefix="profile-first-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    copy = Path(folder, path.name)
+    copy.write_bytes(path.read_bytes())
+    return copy
+
+
+def _printable(path: Path) -> str:
+    """Its name as text, also where that isn't UTF-8."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
 
 
 def keep(found: dict[str, Given], out: Path) -> None:
@@ -102,7 +123,9 @@ def _sources(out: Path) -> dict[str, str]:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
     except FileNotFoundError:
         return {}
-    except (OSError, msgspec.DecodeError) as error:
+    except OSError as error:
+        raise GivenUnreadable(_("{path} can't be read: {reason}.", path=path, reason=error.strerror)) from error
+    except msgspec.DecodeError as error:
         raise GivenUnreadable(
             _("{path} can't be read: {reason}. Delete it, and give what it named again.", path=path, reason=error)
         ) from error

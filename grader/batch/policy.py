@@ -218,8 +218,12 @@ def _moment(name: str, value: object, zone: datetime.tzinfo | None) -> datetime.
             raise PolicyUnreadable(
                 _("{name} = {value!r} is no date. Write it as in 2026-03-01T23:59:00+01:00.", name=name, value=value)
             ) from None
+    written = value
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
-        value = datetime.datetime.combine(value + datetime.timedelta(days=1), datetime.time())
+        if value == datetime.date.max:  # "never", after which there is no day
+            value = datetime.datetime.combine(value, datetime.time.max)
+        else:
+            value = datetime.datetime.combine(value + datetime.timedelta(days=1), datetime.time())
     if not isinstance(value, datetime.datetime):
         raise PolicyUnreadable(
             _("{name} = {value!r} is no date. Write it as in 2026-03-01T23:59:00+01:00.", name=name, value=value)
@@ -231,7 +235,7 @@ def _moment(name: str, value: object, zone: datetime.tzinfo | None) -> datetime.
                     "{name} = {time} doesn't say in which time zone: write it with its offset from UTC, as in "
                     "2026-03-01T23:59:00+01:00, or add a time_zone.",
                     name=name,
-                    time=value.isoformat(),
+                    time=written.isoformat() if isinstance(written, datetime.date) else written,
                 )
             )
         value = value.replace(tzinfo=zone)

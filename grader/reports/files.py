@@ -17,7 +17,9 @@ def write(path: Path, data: bytes) -> Path:
         with temporary.open("xb") as file:
             file.write(data)
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)  # which somebody knows, unlike the new one's
         raise
     return path

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -151,3 +153,44 @@ def test_a_policy_may_speak_of_exercises_that_nobody_handed_in_yet(given, capsys
     Path("policy.toml").write_text('time_zone = "Europe/Rome"\n[exercises."synchronize/quizz"]\ndue = 2026-03-08\n')
     assert grade("--policy", "policy.toml") == 2
     assert "synchronize/quizz" in capsys.readouterr().err
+
+
+def test_what_comes_through_a_pipe_is_kept_as_what_comes_from_a_file(given, capsys):
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=lambda: Path("pipe").write_text("id,name\ns2,Ben\ns1,Anna\n"))
+    writer.start()
+    assert grade("--roster", "pipe") == 0
+    writer.join()
+    assert grade() == 0  # and doesn't wait for the pipe
+    assert list(points()) == ["s2", "s1"]
+    assert f"Roster: {given / 'pipe'}, as it was" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("listed", [b'{"roster":"a\\u0000b"}', b'{"roster":"/dev/zero"}', b'{"roster":"."}'])
+def test_where_a_roster_came_from_may_be_nonsense_by_now(given, listed):
+    Path("class.csv").write_text("id,name\ns2,Ben\ns1,Anna\n")
+    assert grade("--roster", "class.csv") == 0
+    Path("out/given/sources.json").write_bytes(listed)
+    assert grade() == 0
+    assert list(points()) == ["s2", "s1"]
+
+
+def test_a_roster_s_name_need_not_be_utf_8(given):
+    name = os.fsdecode(b"class-\xff.csv")
+    Path(name).write_text("id,name\ns2,Ben\ns1,Anna\n")
+    assert grade("--roster", name) == 0
+    assert grade() == 0
+    assert list(points()) == ["s2", "s1"]
+
+
+def test_what_cannot_be_written_is_named_by_a_name_that_one_knows(given, capsys):
+    Path("class.csv").write_text("id,name\ns2,Ben\ns1,Anna\n")
+    Path("out/given/roster.csv").mkdir(parents=True)
+    assert grade("--roster", "class.csv") == 2
+    assert f"{given / 'out/given/roster.csv'} can't be written: " in capsys.readouterr().err
+
+
+def test_a_class_whose_work_is_never_due_is_graded(given):
+    Path("policy.toml").write_text('due = 9999-12-31\ntime_zone = "America/New_York"\nlate_per_day = "10 %"\n')
+    assert grade("--policy", "policy.toml") == 0
+    assert points()["s1"] == 1
