@@ -96,8 +96,8 @@ def _explain(outcome: Outcome, request: Call | Script, limits: Limits) -> tuple[
     if outcome.end == "too_much_memory":
         return "crashed", (
             _(
-                "Your code and the processes that it started took more and more memory and were stopped; "
-                "{memory_bytes} is the limit. Try smaller sizes, or fewer workers.",
+                "Your code was stopped while it and the processes that it started held much of the memory that a run "
+                "may have, {memory_bytes}. Try smaller sizes, or fewer workers.",
                 memory_bytes=_size(limits.memory_bytes),
             )
         )
