@@ -154,12 +154,13 @@ class GradingProcess:
 
     def kill(self) -> None:
         """End it at once, with all that it started; the next check starts another one."""
-        if self._process is not None:
-            left = descendants(self._process.pid)
+        process = self._process  # which the thread that waits for its answer forgets as soon as it ends
+        if process is not None:
+            left = descendants(process.pid)
             with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGKILL)
             end_others(lambda: left)
-            self._process.wait()
+            process.wait()
         self._forget()
 
     def close(self) -> None:
@@ -174,8 +175,9 @@ class GradingProcess:
         self._forget()
 
     def _forget(self) -> None:
-        if self._process is not None and self._process.stdout is not None:
-            self._process.stdout.close()
+        process = self._process
+        if process is not None and process.stdout is not None:
+            process.stdout.close()
         if self._errors is not None:
             self._errors.close()
         self._process, self._errors = None, None
