@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import select
@@ -100,6 +101,12 @@ class RealTerminal:
             written = os.write(self._ours, data[:1024])
             data = data[written:]
             self._read(0)
+
+    def exit_code(self) -> int:
+        """Read until the program has ended: one whose last frame nobody reads can't end."""
+        with contextlib.suppress(OSError):  # there is nothing to read from once it has
+            self.read_while(lambda: self.process.poll() is None, "it never ends")
+        return self.process.wait(PATIENCE_S)
 
     def close(self) -> None:
         """Close the window, as a terminal does it."""

@@ -78,7 +78,7 @@ def test_no_color_sends_no_colour_codes(home: Path) -> None:
     terminal.read_until("palette")
     drawn = terminal.sent.decode()
     terminal.press("ctrl+q")
-    assert terminal.process.wait(PATIENCE_S) == 0
+    assert terminal.exit_code() == 0
     terminal.close()
     codes = {code for group in re.findall(r"\x1b\[([0-9;]*)m", drawn) for code in group.split(";")}
     assert codes <= {"", "0", "1", "2", "3", "4", "7", "22", "23", "24", "27", "39", "49"}

@@ -13,7 +13,7 @@ from course.app.app import CourseApp
 from course.app.external_editor import EditorError, edit_elsewhere, editor_command
 from course.workspace import Workspace
 from tests.course.conftest import EXERCISE, STARTER
-from tests.course.real_terminal import PATIENCE_S, RealTerminal
+from tests.course.real_terminal import RealTerminal
 from tests.course.test_app import SMALL, editor, go_to, press, until
 
 FILE = Path("/x/my file.py")
@@ -119,7 +119,7 @@ def test_in_a_real_terminal_the_editor_has_it_and_the_course_comes_back(home: Pa
     terminal.press("from the editor\r")
     terminal.read_until("Read again")
     terminal.press("ctrl+q")
-    assert terminal.process.wait(PATIENCE_S) == 0
+    assert terminal.exit_code() == 0
     terminal.close()
     text = workspace.at_home().open("synchronize/time_on_the_gpu")
     assert text.startswith("x#")

@@ -11,7 +11,7 @@ from course import catalog, progress
 from course.catalog import Lesson, Step
 from course.quiz import shuffled_questions
 from grader import quiz
-from tests.course.real_terminal import PATIENCE_S, RealTerminal
+from tests.course.real_terminal import RealTerminal
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 LONGER_THAN_ANY_STARTER = 120
@@ -85,7 +85,7 @@ def test_the_whole_first_lesson(home: Path) -> None:
                 terminal.press("n")
     terminal.read_until(second.title)
     terminal.press("ctrl+q")
-    assert terminal.process.wait(PATIENCE_S) == 0
+    assert terminal.exit_code() == 0
     terminal.close()
     assert not re.search(rb"Traceback", terminal.sent)
     with progress.at_home() as kept:
