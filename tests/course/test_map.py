@@ -35,3 +35,12 @@ async def test_no_title_of_a_lesson_is_cut_off_and_long_steps_hang(
                     first, *others = str(option.prompt).split("\n")
                     assert all(len(line) <= width - 2 for line in (first, *others)), option.prompt
                     assert all(line.startswith("  ") for line in others)
+
+
+async def test_the_number_of_a_lesson_goes_to_it(app: CourseApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.lessons.option_count)
+        await pilot.press("right", "2")
+        await until(pilot, lambda: app.screen.lessons.has_focus and app.screen.lessons.highlighted == 1)
+        await pilot.press("9")
+        assert app.screen.lessons.highlighted == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
@@ -37,6 +37,7 @@ class HomeScreen(CourseScreen):
 The map of the course. Below a lesson's title stands what you can do after it; the bar shows the points that you have.
 A lesson has its ✓ when its cards were read, its exercises passed and its quiz answered, with mistakes or without.
 Enter opens the lesson where you stopped in it; the right arrow shows its steps, so that you can go to any of them.
+The number of a lesson goes to it.
 Nothing is locked: take the lessons in any order. Bookmarks, which b sets on any step, are listed at the end.
 
 Your code and your progress are saved as you go. Leave whenever you like; the next start opens where you were.
@@ -200,6 +201,13 @@ Your code and your progress are saved as you go. Leave whenever you like; the ne
         self._fill_steps()
         if self.steps.has_focus and not self.steps.option_count:
             self.action_lessons()  # the last bookmark was taken away in the list of them
+
+    def on_key(self, event: events.Key) -> None:
+        numbers = [str(lesson.number) for lesson in self.course.catalog.lessons]
+        if event.character in numbers:
+            event.stop()
+            self.action_lessons()
+            self.lessons.highlighted = numbers.index(event.character)
 
     def action_lessons(self) -> None:
         self.remove_class("-steps")
