@@ -60,7 +60,7 @@ def headline(shown: Shown) -> Content:
         return Content.assemble((said, style), f" {printable(verdict.summary)}")
     if verdict.bottleneck == "compute":
         busy = _("GPU busy {busy:.0%} {part}", busy=1 - idle, part=part)
-        return Content.assemble((busy, style), _(": only less, or cheaper, computation is faster."))
+        return Content.assemble((busy, style), _(": only computing less, or at a lower cost, is faster."))
     share = _("{share:.0%} of the time", share=verdict.share)
     if found.step_us is not None:
         share = _(
