@@ -7,7 +7,6 @@ import contextlib
 import gc
 import inspect
 import os
-import signal
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -148,10 +147,7 @@ class CourseApp(Speaking, ShowsRuns, Leaving, Finding, Looks, Clipboard):
         self.progress.on_problem = self._progress_problem
         if self.progress.notice:
             self.notify(self.progress.notice, severity="warning", timeout=15, markup=False)
-        for name in ("SIGHUP", "SIGTERM", "SIGINT"):
-            if number := getattr(signal, name, None):
-                with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                    asyncio.get_running_loop().add_signal_handler(number, self.told_to_end)
+        self.end_when_told()
         # The grader's process is started after the first frame, so that the app is there at once.
         self.call_after_refresh(self._start_grader)
         if self.first_traces:
@@ -163,6 +159,7 @@ class CourseApp(Speaking, ShowsRuns, Leaving, Finding, Looks, Clipboard):
             self.notify(message, title=_("Progress isn't kept"), severity="error", timeout=15, markup=False)
 
     async def on_unmount(self) -> None:
+        self.end_no_more_when_told()
         if self._grader is not None:
             with contextlib.suppress(Exception):
                 await self._grader.close()

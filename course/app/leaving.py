@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
+import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from course.app.attention import Attention
 from course.app.screens.base import CourseScreen
@@ -28,6 +31,34 @@ class Leaving(Attention):
     histories: dict[str, tuple[str, EditHistory, str | None]]
     _grader: Grader | None
     _quit_all_the_same = False
+    _handlers_before: dict[int, Any] = {}  # noqa: RUF012 - replaced, never filled
+    _before: tuple[int, int] | None = None
+    """What was woken by signals before, and the end of a pipe that is now."""
+
+    def end_when_told(self) -> None:
+        """From now on, a signal to end keeps everything first."""
+        if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+            return
+        heard, wake = os.pipe()
+        os.set_blocking(wake, False)
+        told = [number for name in ("SIGHUP", "SIGTERM", "SIGINT") if (number := getattr(signal, name, None))]
+        self._before = signal.set_wakeup_fd(wake, warn_on_full_buffer=False), wake
+        self._handlers_before = {number: signal.signal(number, lambda *_: None) for number in told}
+        # No handler of Python's or of the event loop's: the main thread, which runs both, may wait for ever to draw on
+        # a terminal that is gone.
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=_listen, args=(heard, set(told), loop, self.told_to_end), daemon=True).start()
+
+    def end_no_more_when_told(self) -> None:
+        """Give the signals back to whoever had them before."""
+        for number, handler in self._handlers_before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        self._handlers_before = {}
+        if self._before is not None:
+            before, wake = self._before
+            self._before = None
+            signal.set_wakeup_fd(before)
+            os.close(wake)  # upon which nobody listens any more
 
     def told_to_end(self) -> None:
         """The terminal was closed or the system ends the program: keep everything, then go."""
@@ -35,10 +66,7 @@ class Leaving(Attention):
         self._rescue(self._unsaved())
         if self._grader is not None:
             self._grader_task = asyncio.get_running_loop().create_task(self._grader.close())
-        # The terminal may be gone, and an orderly end may then wait for it for ever, the event loop with it.
-        last_resort = threading.Timer(1.0, os._exit, (0,))
-        last_resort.daemon = True
-        last_resort.start()
+        _go_in_any_case()
         self.exit()
 
     async def action_quit(self) -> None:
@@ -79,3 +107,20 @@ class Leaving(Attention):
         for screen in self.screen_stack:
             if isinstance(screen, CourseScreen) and screen.is_mounted:
                 screen.leave()
+
+
+def _listen(heard: int, numbers: set[int], loop: asyncio.AbstractEventLoop, told_to_end: Callable[[], None]) -> None:
+    """Wait in a thread of its own for one of the signals, whose numbers arrive in a pipe."""
+    while received := os.read(heard, 64):
+        if not numbers.isdisjoint(received):
+            _go_in_any_case()
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(told_to_end)
+    os.close(heard)
+
+
+def _go_in_any_case() -> None:
+    """End in a second: an orderly end may wait for ever for a terminal that is gone, and the event loop with it."""
+    last_resort = threading.Timer(1.0, os._exit, (0,))
+    last_resort.daemon = True
+    last_resort.start()

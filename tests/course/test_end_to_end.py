@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,29 @@ def test_no_color_sends_no_colour_codes(home: Path) -> None:
     terminal.close()
     codes = {code for group in re.findall(r"\x1b\[([0-9;]*)m", drawn) for code in group.split(";")}
     assert codes <= {"", "0", "1", "2", "3", "4", "7", "22", "23", "24", "27", "39", "49"}
+
+
+# As where it draws on a terminal that takes nothing any more.
+WAITS_FOR_EVER = """
+import os, pathlib, threading
+from course.app.app import CourseApp, run_app
+def wait_for_ever(app):
+    pathlib.Path(os.environ["PROFILE_FIRST_HOME"], "waits").touch()
+    threading.Event().wait()
+CourseApp.action_bookmark = wait_for_ever
+run_app()
+"""
+
+
+def test_an_app_that_waits_for_ever_ends_when_its_window_is_closed(home: Path) -> None:
+    with progress.at_home() as kept:
+        kept.move_to("perf_counter", "why_measure")
+    terminal = RealTerminal(home, command=[sys.executable, "-c", WAITS_FOR_EVER])
+    terminal.read_until("palette")
+    terminal.press("b")
+    terminal.read_while(lambda: not (home / "waits").exists(), "it never waits")
+    terminal.close()
+    try:
+        assert terminal.process.wait(PATIENCE_S) is not None
+    finally:
+        terminal.process.kill()
