@@ -53,7 +53,7 @@ def printed(given: list[str], code: str, capsys: pytest.CaptureFixture[str]) -> 
 
 COMMANDS = [
     ["list"],
-    ["doctor"],
+    pytest.param(["doctor"], marks=pytest.mark.long),  # it tries each layer of isolation, in each language
     ["progress"],
     ["report"],
     ["hint", "synchronize/time_on_the_gpu"],
