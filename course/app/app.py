@@ -121,20 +121,13 @@ class CourseApp(Speaking, ShowsRuns, Leaving, Finding, Looks, Clipboard):
         return self.catalog.step(f"{place.lesson}/{place.step}") if place else None
 
     def _style_of_first_screen(self) -> Path:
-        step = self._step_left()
-        if step is None:
-            from course.app.screens.home import HomeScreen
-
-            return _style_beside(HomeScreen, HomeScreen.CSS_PATH)
-        screen = self._screen_type(step)
+        screen = self._screen_type(self._step_left())
         return _style_beside(screen, str(screen.CSS_PATH))
 
     def _first_screen(self) -> Screen[Any]:
         """The screen that was open last."""
         step = self._step_left()
-        if step is None:
-            return self._home()
-        if step.kind == "exercise":
+        if step is not None and step.kind == "exercise":
             from course.app.screens.exercise import ExerciseScreen
 
             return ExerciseScreen(step, resumed=True)
@@ -242,7 +235,7 @@ class CourseApp(Speaking, ShowsRuns, Leaving, Finding, Looks, Clipboard):
     def go_home(self) -> None:
         self.progress.set(AT_MAP, "yes")
         self.attend(None)
-        self._change_to(self._home())
+        self._change_to(self._screen_for(None))
 
     def go_to_course_recap(self) -> None:
         from course.app.screens.recap import CourseRecapScreen
@@ -257,14 +250,14 @@ class CourseApp(Speaking, ShowsRuns, Leaving, Finding, Looks, Clipboard):
         forget_what_was_left(self)
         self.switch_screen(screen)
 
-    def _home(self) -> Screen[Any]:
-        from course.app.screens.home import HomeScreen
-
-        return HomeScreen()
-
-    def _screen_type(self, step: Step) -> type[Screen[Any]]:
+    def _screen_type(self, step: Step | None) -> type[Screen[Any]]:
+        """The kind of screen that shows a step; for None, the map."""
         # Each kind of screen is imported when it is first shown: the editor's grammar alone takes a fifth of a second.
-        match step.kind:
+        match step.kind if step is not None else None:
+            case None:
+                from course.app.screens.home import HomeScreen
+
+                return HomeScreen
             case "card":
                 from course.app.screens.lesson import LessonScreen
 
@@ -282,8 +275,9 @@ class CourseApp(Speaking, ShowsRuns, Leaving, Finding, Looks, Clipboard):
 
                 return RecapScreen
 
-    def _screen_for(self, step: Step) -> Screen[Any]:
-        return self._screen_type(step)(step)  # type: ignore[arg-type]
+    def _screen_for(self, step: Step | None) -> Screen[Any]:
+        made = self._screen_type(step)
+        return made() if step is None else made(step)  # type: ignore[arg-type]
 
     # Running
 

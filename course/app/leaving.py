@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from course.app.attention import Attention
 from course.app.screens.base import CourseScreen
@@ -31,9 +31,8 @@ class Leaving(Attention):
     histories: dict[str, tuple[str, EditHistory, str | None]]
     _grader: Grader | None
     _quit_all_the_same = False
-    _handlers_before: dict[int, Any] = {}  # noqa: RUF012 - replaced, never filled
-    _before: tuple[int, int] | None = None
-    """What was woken by signals before, and the end of a pipe that is now."""
+    _signals: contextlib.ExitStack | None = None
+    """Gives back the signals to end, which are heard while the app runs."""
 
     def end_when_told(self) -> None:
         """From now on, a signal to end keeps everything first."""
@@ -41,24 +40,22 @@ class Leaving(Attention):
             return
         heard, wake = os.pipe()
         os.set_blocking(wake, False)
-        told = [number for name in ("SIGHUP", "SIGTERM", "SIGINT") if (number := getattr(signal, name, None))]
-        self._before = signal.set_wakeup_fd(wake, warn_on_full_buffer=False), wake
-        self._handlers_before = {number: signal.signal(number, lambda *_: None) for number in told}
+        told = {number for name in ("SIGHUP", "SIGTERM", "SIGINT") if (number := getattr(signal, name, None))}
+        self._signals = contextlib.ExitStack()
+        self._signals.callback(os.close, wake)  # upon which nobody listens any more
+        self._signals.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(wake, warn_on_full_buffer=False))
+        for number in told:
+            before = signal.signal(number, lambda *_: None)
+            self._signals.callback(signal.signal, number, signal.SIG_DFL if before is None else before)
         # No handler of Python's or of the event loop's: the main thread, which runs both, may wait for ever to draw on
         # a terminal that is gone.
         loop = asyncio.get_running_loop()
-        threading.Thread(target=_listen, args=(heard, set(told), loop, self.told_to_end), daemon=True).start()
+        threading.Thread(target=_listen, args=(heard, told, loop, self.told_to_end), daemon=True).start()
 
     def end_no_more_when_told(self) -> None:
         """Give the signals back to whoever had them before."""
-        for number, handler in self._handlers_before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        self._handlers_before = {}
-        if self._before is not None:
-            before, wake = self._before
-            self._before = None
-            signal.set_wakeup_fd(before)
-            os.close(wake)  # upon which nobody listens any more
+        if self._signals is not None:
+            self._signals.close()
 
     def told_to_end(self) -> None:
         """The terminal was closed or the system ends the program: keep everything, then go."""
